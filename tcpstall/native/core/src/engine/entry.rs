@@ -1,13 +1,13 @@
-//! Entry of one flow in the table: its first two segments, or its whole state, serialised to bytes while it rests.
+//! Entry of one flow in the table: its first segments, or its whole state, serialised to bytes while it rests.
 
-use std::hash::{Hash, Hasher};
 use std::mem;
 
-use super::deal::shard_between;
+use super::beginning::Beginning;
+use super::key::Key;
 use super::spare::Spare;
 use crate::pause::{Finished, Watch};
 use crate::time::Nanos;
-use crate::wire::{Endpoint, Flags, Segment};
+use crate::wire::Segment;
 
 /// A flow that is over.
 pub(super) struct Over {
@@ -19,14 +19,6 @@ pub(super) struct Over {
     /// The stream was serialised with the flow: its next run returns the flow again, with what came since.
     pub(super) goes_on: bool,
     pub(super) flow: Finished,
-}
-
-impl Over {
-    /// The flow's shard.
-    pub(super) fn shard(&self) -> usize {
-        let connection = self.flow.connection();
-        shard_between(connection.client, connection.server)
-    }
 }
 
 /// A flow that is over but not finished yet: finishing runs for many flows at once, because its code differs from that
@@ -52,57 +44,21 @@ impl Ended {
     }
 
     /// Finishes the flow.
-    pub(super) fn over(self) -> Over {
+    pub(super) fn over(self, spare: &mut Spare) -> Over {
         let Ended { mut entry, marks, at_end, latest, .. } = self;
-        entry.learns_of(marks);
-        let watch = entry.flow.followed(&mut Spare::default());
+        entry.learns_of(marks, spare);
+        let watch = entry.flow.followed(&entry.key, spare);
         let mut flow = watch.finish();
         flow.until = Some(latest);
         Over { id: entry.id, capture: entry.capture, at_end, goes_on: false, flow }
     }
 }
 
-/// Both ends, the smaller first, so that both directions find the same flow.
-#[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Key(Endpoint, Endpoint);
-
-impl Key {
-    #[inline]
-    pub(super) fn of(segment: &Segment) -> Key {
-        let (a, b) = (segment.source, segment.destination);
-        if a <= b { Key(a, b) } else { Key(b, a) }
-    }
-
-    /// True if the segment is one of its flow's, in either direction.
-    #[inline(always)]
-    pub(super) fn is_of(&self, segment: &Segment) -> bool {
-        let (source, destination) = (&segment.source, &segment.destination);
-        if source.port == self.0.port && source.address == self.0.address {
-            return *destination == self.1;
-        }
-        *source == self.1 && *destination == self.0
-    }
-
-    /// The shard of its flows.
-    pub(super) fn shard(self) -> usize {
-        shard_between(self.0, self.1)
-    }
-}
-
-impl Hash for Key {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u128(self.0.address.0);
-        state.write_u128(self.1.address.0);
-        state.write_u32(u32::from(self.0.port) << 16 | u32::from(self.1.port));
-    }
-}
-
 /// State that is kept of a flow.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub(super) enum Flow {
-    /// Its SYN and the answer, while nothing else came.
-    HalfOpen(Vec<Segment>),
+    /// Its first segments, while no more came.
+    Begun(Beginning),
     /// Its whole state.
     Followed(Box<Watch>),
     /// Its whole state as bytes, while it is silent and too many other flows are not.
@@ -111,13 +67,9 @@ pub(super) enum Flow {
 
 impl Flow {
     /// The whole state of the flow.
-    pub(super) fn followed(self, spare: &mut Spare) -> Box<Watch> {
+    pub(super) fn followed(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
         match self {
-            Flow::HalfOpen(first) => {
-                let watch = watched(&first, spare);
-                spare.takes_first_segments(first);
-                watch
-            }
+            Flow::Begun(beginning) => beginning.followed(key, spare),
             Flow::Followed(watch) => watch,
             Flow::Resting(resting) => resting.taken_up(spare),
         }
@@ -125,7 +77,7 @@ impl Flow {
 }
 
 /// A flow serialised to bytes.
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Resting {
     number: u64,
     last: Nanos,
@@ -161,17 +113,8 @@ impl Resting {
 
     fn taken_up(&self, spare: &mut Spare) -> Box<Watch> {
         // State that this process serialised can always be restored.
-        Watch::taken_up(&self.state).unwrap_or_else(|_| watched(&[], spare))
+        Watch::taken_up(&self.state).unwrap_or_else(|_| spare.watch(&Segment::default()))
     }
-}
-
-/// State after the first segments.
-fn watched(first: &[Segment], spare: &mut Spare) -> Box<Watch> {
-    let mut watch = spare.watch(first.first().unwrap_or(&Segment::default()));
-    for segment in first {
-        watch.sees(segment);
-    }
-    watch
 }
 
 /// One flow of the table.
@@ -190,23 +133,16 @@ pub(super) struct Entry {
 impl Entry {
     /// Takes in the answer to a SYN: true if only the segment needs to be kept, while nothing else comes.
     pub(super) fn is_answered_by(&mut self, segment: &Segment) -> bool {
-        const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
-        match &mut self.flow {
-            Flow::HalfOpen(first) if first.len() == 1 && segment.payload == 0 && segment.flags.has(ANSWER) => {
-                first.reserve_exact(1);
-                first.push(*segment);
-                true
-            }
-            _ => false,
-        }
+        let Flow::Begun(beginning) = &mut self.flow else { return false };
+        beginning.is_answered_by(segment, &self.key)
     }
 
-    /// Restores the whole state, because more came of a flow that rested or had only its first segments kept.
+    /// Restores the whole state of a flow that rested, or of which only the first segments were kept.
     pub(super) fn is_followed(&mut self, spare: &mut Spare) {
-        if self.watch().is_none() {
-            let flow = mem::replace(&mut self.flow, Flow::HalfOpen(Vec::new()));
-            self.flow = Flow::Followed(flow.followed(spare));
-        }
+        self.flow = match mem::replace(&mut self.flow, Flow::Resting(Resting::default())) {
+            Flow::Followed(watch) => Flow::Followed(watch),
+            flow => Flow::Followed(flow.followed(&self.key, spare)),
+        };
     }
 
     /// Serialises the flow to save memory, because it is silent and there are too many others. `number` is that of this
@@ -216,18 +152,18 @@ impl Entry {
         self.flow = Flow::Resting(Resting { number, ..Resting::of(watch) });
         match &self.flow {
             Flow::Resting(resting) => Some(resting),
-            Flow::HalfOpen(_) | Flow::Followed(_) => None,
+            Flow::Begun(_) | Flow::Followed(_) => None,
         }
     }
 
     /// Tells the flow that packets were left out since its last segment, if there are more marks than it has been
     /// given.
-    pub(super) fn learns_of(&mut self, marks: u64) {
+    pub(super) fn learns_of(&mut self, marks: u64, spare: &mut Spare) {
         if self.marks == marks {
             return;
         }
         self.marks = marks;
-        self.is_followed(&mut Spare::default());
+        self.is_followed(spare);
         if let Flow::Followed(watch) = &mut self.flow {
             watch.left_out();
         }
@@ -255,7 +191,26 @@ impl Entry {
     pub(super) fn watch(&self) -> Option<&Watch> {
         match &self.flow {
             Flow::Followed(watch) => Some(watch),
-            Flow::HalfOpen(_) | Flow::Resting(_) => None,
+            Flow::Begun(_) | Flow::Resting(_) => None,
+        }
+    }
+
+    /// Only its SYN and the answer have come.
+    pub(super) fn is_half_open(&self) -> bool {
+        matches!(&self.flow, Flow::Begun(beginning) if beginning.is_half_open())
+    }
+
+    /// It is one of those that are followed at once: open, and neither half open nor resting.
+    pub(super) fn is_under_way(&self) -> bool {
+        !self.lingers && !self.is_half_open() && !matches!(self.flow, Flow::Resting(_))
+    }
+
+    /// Payload that begins a known protocol element was sent.
+    pub(super) fn has_begun_with(&self) -> bool {
+        match &self.flow {
+            Flow::Begun(beginning) => beginning.has_begun_with(),
+            Flow::Followed(watch) => watch.has_begun_with(),
+            Flow::Resting(_) => false,
         }
     }
 
@@ -263,7 +218,7 @@ impl Entry {
     pub(super) fn last(&self) -> Nanos {
         match &self.flow {
             Flow::Followed(watch) => watch.connection.end,
-            Flow::HalfOpen(first) => first.last().map_or(Nanos::ZERO, |last| last.time),
+            Flow::Begun(beginning) => beginning.last(),
             Flow::Resting(resting) => resting.last,
         }
     }

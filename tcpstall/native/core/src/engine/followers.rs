@@ -12,6 +12,7 @@ use super::deal::{BATCHES, Dealer, Load, SHARDS};
 use super::entry::Ended;
 use super::judging::Judging;
 use super::shards::{self, Numbers, Taken};
+use super::spare::Spare;
 use super::table::Table;
 use crate::results::FlowRow;
 use crate::time::Nanos;
@@ -50,6 +51,7 @@ struct Line<'scope> {
 pub(super) struct Followers<'scope, 'env> {
     /// Tables that the reading thread follows itself.
     own: &'env mut [Table],
+    spare: Spare,
     judging: Judging<'env>,
     own_done: VecDeque<Done>,
     lines: Vec<Line<'scope>>,
@@ -78,8 +80,8 @@ impl<'scope, 'env> Followers<'scope, 'env> {
             let thread = scope.spawn(move || follow(tables, judging, &work, &back));
             lines.push(Line { to_do, done, thread });
         }
-        let (own_done, under_way, parts) = Default::default();
-        Followers { own, judging, own_done, lines, under_way, parts }
+        let (spare, own_done, under_way, parts) = Default::default();
+        Followers { own, spare, judging, own_done, lines, under_way, parts }
     }
 
     /// Number of batches that not all followers have done.
@@ -91,7 +93,7 @@ impl<'scope, 'env> Followers<'scope, 'env> {
     pub(super) fn take(&mut self, batch: Batch) -> ControlFlow<()> {
         let batch = Arc::new(batch);
         let sent = self.lines.iter().all(|line| line.to_do.send(Work::Takes(batch.clone())).is_ok());
-        self.own_done.push_back(take(self.own, &batch, self.judging));
+        self.own_done.push_back(take(self.own, &batch, self.judging, &mut self.spare));
         self.under_way.push_back(batch);
         if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
@@ -121,10 +123,10 @@ impl<'scope, 'env> Followers<'scope, 'env> {
 
     /// Ends the stream at its latest segment: the flows that are still open.
     pub(super) fn ends(&mut self, latest: Nanos) -> impl Iterator<Item = Told> {
-        let Followers { own, judging, lines, .. } = self;
+        let Followers { own, spare, judging, lines, .. } = self;
         // A follower that is gone has no flows.
         lines.iter().for_each(|line| _ = line.to_do.send(Work::Ends(latest)));
-        let mut own = Ending::of(own, latest, *judging);
+        let mut own = Ending::of(own, latest, *judging, mem::take(spare));
         let parts = (0..=lines.len()).map(|_| Part::of(Done::default())).collect();
         let more = move |part: usize| match part.checked_sub(1) {
             None => own.next(),
@@ -191,10 +193,11 @@ impl<F: FnMut(usize) -> Option<Done>> Iterator for InOrder<F> {
 
 /// Follows and judges the flows of some tables.
 fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, back: &SyncSender<Done>) {
+    let mut spare = Spare::default();
     for work in work {
         match work {
             Work::Takes(batch) => {
-                let done = take(tables, &batch, judging);
+                let done = take(tables, &batch, judging, &mut spare);
                 drop(batch);
                 if back.send(done).is_err() {
                     return;
@@ -202,7 +205,7 @@ fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, bac
             }
             Work::Ends(latest) => {
                 // The reading thread may have ended before.
-                _ = Ending::of(tables, latest, judging).try_for_each(|done| back.send(done));
+                _ = Ending::of(tables, latest, judging, spare).try_for_each(|done| back.send(done));
                 return;
             }
         }
@@ -210,15 +213,10 @@ fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, bac
 }
 
 /// Takes in a batch, and judges the flows that are over.
-fn take(tables: &mut [Table], batch: &Batch, judging: Judging<'_>) -> Done {
-    let Taken { opened, ended, load } = shards::take(tables, batch);
+fn take(tables: &mut [Table], batch: &Batch, judging: Judging<'_>, spare: &mut Spare) -> Done {
+    let Taken { opened, ended, load } = shards::take(tables, batch, spare);
     let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), rows: Vec::new(), load };
-    judging.judge_all(ended, &mut done.rows, |over| {
-        let shard = over.shard();
-        if let Some(table) = tables.iter_mut().find(|table| table.shard == shard) {
-            table.spare.takes(over.flow);
-        }
-    });
+    judging.judge_all(ended, &mut done.rows, spare);
     done
 }
 
@@ -226,11 +224,12 @@ fn take(tables: &mut [Table], batch: &Batch, judging: Judging<'_>) -> Done {
 struct Ending<'a> {
     open: vec::IntoIter<Ended>,
     judging: Judging<'a>,
+    spare: Spare,
 }
 
 impl<'a> Ending<'a> {
-    fn of(tables: &mut [Table], latest: Nanos, judging: Judging<'a>) -> Ending<'a> {
-        Ending { open: shards::end(tables, latest).into_iter(), judging }
+    fn of(tables: &mut [Table], latest: Nanos, judging: Judging<'a>, spare: Spare) -> Ending<'a> {
+        Ending { open: shards::end(tables, latest).into_iter(), judging, spare }
     }
 }
 
@@ -243,7 +242,9 @@ impl Iterator for Ending<'_> {
             && let Some(ended) = self.open.next()
         {
             done.ended.push(ended.place());
-            self.judging.judge(&ended.over(), &mut done.rows);
+            let over = ended.over(&mut self.spare);
+            self.judging.judge(&over, &mut done.rows);
+            self.spare.takes(over.flow);
             weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());
         }
         (weight > 0).then_some(done)

@@ -1,13 +1,11 @@
 //! Judges flows that are over.
 
 use super::entry::{Ended, Over};
+use super::spare::{Spare, TOGETHER};
 use super::{Filter, RunOptions};
 use crate::anonymise::Pseudonyms;
 use crate::causes::Limits;
 use crate::results::{FlowRow, Wanted, flow_row};
-
-/// Flows that pass through a stage together, so that its code is loaded once for all of them.
-pub(super) const TOGETHER: usize = 32;
 
 /// What a flow's row depends on besides the flow.
 #[derive(Clone, Copy)]
@@ -40,15 +38,15 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Finishes flows and adds the rows of those whose ends are selected; `over` takes the flows.
-    pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>, mut over: impl FnMut(Over)) {
+    /// Finishes flows and adds the rows of those whose ends are selected.
+    pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>, spare: &mut Spare) {
         // A row takes kilobytes: nothing of that size is moved because the list grows.
         rows.reserve(ended.len());
         let mut ended = ended.into_iter();
         while ended.len() > 0 {
-            let some: Vec<Over> = ended.by_ref().take(TOGETHER).map(Ended::over).collect();
+            let some: Vec<Over> = ended.by_ref().take(TOGETHER).map(|ended| ended.over(spare)).collect();
             some.iter().for_each(|over| self.judge(over, rows));
-            some.into_iter().for_each(&mut over);
+            some.into_iter().for_each(|over| spare.takes(over.flow));
         }
     }
 }

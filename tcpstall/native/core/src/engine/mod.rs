@@ -1,11 +1,14 @@
 //! The pipeline: reads captures and returns rows as their flows end.
 
 mod batch;
+mod beginning;
+mod brief;
 mod deal;
 mod entry;
 mod filter;
 mod followers;
 mod judging;
+mod key;
 mod lane;
 mod opener;
 mod pass;

@@ -9,9 +9,10 @@ use super::batch::Batch;
 use super::deal::{BATCHES, Dealer};
 use super::entry::{Ended, Over};
 use super::followers::{Followers, Told};
-use super::judging::{Judging, TOGETHER};
+use super::judging::Judging;
 use super::reader::{Filled, Reader};
 use super::shards::{Numbers, Shards};
+use super::spare::TOGETHER;
 use super::stream::{StreamState, put_down};
 use super::{Follower, RunOptions};
 use crate::results::FlowRow;
@@ -188,9 +189,9 @@ impl<'a> Pass<'a> {
     fn hand_on_all(&mut self, ended: Vec<Ended>, shards: &mut Shards) -> ControlFlow<()> {
         let mut ended = ended.into_iter();
         while ended.len() > 0 {
-            let over: Vec<Over> = ended.by_ref().take(TOGETHER).map(Ended::over).collect();
+            let over: Vec<Over> = ended.by_ref().take(TOGETHER).map(|ended| ended.over(&mut shards.spare)).collect();
             self.hand_on(&over)?;
-            over.into_iter().for_each(|over| shards.tables[over.shard()].spare.takes(over.flow));
+            over.into_iter().for_each(|over| shards.spare.takes(over.flow));
         }
         ControlFlow::Continue(())
     }

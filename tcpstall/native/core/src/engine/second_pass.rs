@@ -9,6 +9,7 @@ use super::entry::Over;
 use super::reader::{Filled, Reader};
 use super::sets::in_order;
 use super::shards::Shards;
+use super::spare::Spare;
 use super::status::CaptureStatus;
 use crate::capture::CaptureError;
 use crate::pause::{SeenSegment, Watch};
@@ -58,7 +59,7 @@ fn stream(mut reader: Reader<'_>, shards: &mut Shards, witness: &mut impl Witnes
             if let Some((id, seen, watch)) = shards.sees(segment, &mut done) {
                 witness.sees(segment, id, seen, watch);
             }
-            done.drain(..).for_each(|ended| witness.over(ended.over()));
+            done.drain(..).for_each(|ended| witness.over(ended.over(&mut Spare::default())));
         }
         if batch.left_out {
             shards.left_out();

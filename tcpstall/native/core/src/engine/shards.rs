@@ -11,6 +11,7 @@ pub(super) use self::numbers::Numbers;
 use super::batch::Batch;
 use super::deal::{Dealer, Load, SHARDS, shard_of};
 use super::entry::{Ended, Over};
+use super::spare::Spare;
 use super::table::Table;
 use crate::pause::{SeenSegment, Watch};
 use crate::time::Nanos;
@@ -24,6 +25,8 @@ pub(super) struct Shards {
     pub(super) dealer: Dealer,
     /// The flows' ids.
     pub(super) numbers: Numbers,
+    /// Memory for the states of flows.
+    pub(super) spare: Spare,
     most_past: Option<usize>,
     /// All serialised flows, and the captures in which they began.
     put_down: Option<(Vec<u8>, BTreeSet<u32>)>,
@@ -38,6 +41,7 @@ impl Shards {
             tables: (0..SHARDS).map(|shard| Table::new(shard, capture, told_from)).collect(),
             dealer: Dealer::new(next_id),
             numbers: Numbers::new(next_id),
+            spare: Spare::default(),
             most_past,
             put_down: None,
         }
@@ -56,7 +60,7 @@ impl Shards {
     /// Takes in a batch; flows that are over now go to `done`.
     pub(super) fn takes(&mut self, batch: &mut Batch, done: &mut Vec<Ended>) {
         batch.deal(&mut self.dealer);
-        let mut taken = take(&mut self.tables, batch);
+        let mut taken = take(&mut self.tables, batch, &mut self.spare);
         self.dealer.learns(taken.load);
         self.numbers.opened(taken.opened);
         for ended in &mut taken.ended {
@@ -76,7 +80,7 @@ impl Shards {
             table.at = next;
             table.hears(segment.time, done);
         }
-        self.tables[shard].sees(segment, done)
+        self.tables[shard].sees::<false>(segment, done)
     }
 
     /// The id of the next flow, of a stream that is not taken in by batches.
@@ -99,9 +103,10 @@ impl Shards {
     /// Ends the stream: returns the flows that are still open, in the order of their first segments.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
         self.numbers_itself();
+        let mut spare = mem::take(&mut self.spare);
         let goes_on = self.put_down.is_some();
         let open = end(&mut self.tables, self.dealer.latest());
-        open.into_iter().map(move |ended| Over { goes_on, ..ended.over() })
+        open.into_iter().map(move |ended| Over { goes_on, ..ended.over(&mut spare) })
     }
 
     /// Replaces the numbers of the segments that opened flows by the flows' ids.
@@ -122,10 +127,14 @@ pub(super) struct Taken {
     pub(super) load: Vec<Load>,
 }
 
-/// Some tables of a stream take in a batch.
-pub(super) fn take(tables: &mut [Table], batch: &Batch) -> Taken {
+/// Some tables of a stream take in a batch, one after the other, with the same spare memory.
+pub(super) fn take(tables: &mut [Table], batch: &Batch, spare: &mut Spare) -> Taken {
     let mut ended = Vec::new();
-    tables.iter_mut().for_each(|table| table.takes(batch, &mut ended));
+    for table in &mut *tables {
+        mem::swap(&mut table.spare, spare);
+        table.takes(batch, &mut ended);
+        mem::swap(&mut table.spare, spare);
+    }
     ended.sort_by_cached_key(Ended::place);
     Taken {
         opened: tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect(),

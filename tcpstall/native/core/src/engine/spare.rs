@@ -1,16 +1,20 @@
 //! State of flows that are over: the next flows take over its memory, which the processor's cache still holds.
 
+use super::brief::Brief;
 use crate::pause::{Finished, Watch};
 use crate::wire::Segment;
 
-/// Most states kept: about ten short flows of a shard end in a batch.
-const MOST: usize = 16;
+/// Flows that pass through a stage together, so that its code is loaded once for all of them; no more states than theirs
+/// are kept. Their states fit the second-level cache.
+pub(super) const TOGETHER: usize = 8;
+/// Most lists of segments kept: as many short flows end in a batch.
+const MOST_LISTS: usize = 128;
 
 /// States whose memory is free.
 #[derive(Default)]
 pub(super) struct Spare {
     watches: Vec<Box<Watch>>,
-    first_segments: Vec<Vec<Segment>>,
+    briefs: Vec<Vec<Brief>>,
 }
 
 impl Spare {
@@ -27,24 +31,21 @@ impl Spare {
 
     /// Takes in the state of a flow that is over.
     pub(super) fn takes(&mut self, flow: Finished) {
-        if self.watches.len() < MOST {
+        if self.watches.len() < TOGETHER {
             self.watches.push(flow.into_watch());
         }
     }
 
-    /// A list of the flow's first segment, with no room for more unless that is at hand: of a flood of SYNs no more is
-    /// kept.
-    pub(super) fn first_segments(&mut self, first: &Segment) -> Vec<Segment> {
-        let mut segments = self.first_segments.pop().unwrap_or_else(|| Vec::with_capacity(1));
-        segments.push(*first);
-        segments
+    /// An empty list of a flow's segments, with no room unless that is at hand: of a flood of SYNs no more is kept.
+    pub(super) fn briefs(&mut self) -> Vec<Brief> {
+        self.briefs.pop().unwrap_or_default()
     }
 
-    /// Takes in the list of a flow of which more than its first segments is known.
-    pub(super) fn takes_first_segments(&mut self, mut segments: Vec<Segment>) {
-        if self.first_segments.len() < MOST {
+    /// Takes in the list of a flow that is followed now.
+    pub(super) fn takes_briefs(&mut self, mut segments: Vec<Brief>) {
+        if self.briefs.len() < MOST_LISTS && segments.capacity() > 2 {
             segments.clear();
-            self.first_segments.push(segments);
+            self.briefs.push(segments);
         }
     }
 }

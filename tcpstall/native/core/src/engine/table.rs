@@ -1,37 +1,33 @@
 //! A table of flows: they are found by their two ends, and finished when they are over.
 
+mod begun;
 mod dealt;
 mod flights;
+mod lingering;
 mod marks;
 mod open;
 mod pauses;
 mod shelf;
 
-use std::collections::VecDeque;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use self::flights::Flights;
+use self::lingering::Lingering;
 pub(super) use self::open::Queues;
 use self::pauses::Pauses;
 use self::shelf::Shelf;
+use super::beginning::{Beginning, is_new};
 use super::deal::SHARDS;
-use super::entry::{Ended, Entry, Flow, Key};
-use super::sets::NEVER;
+use super::entry::{Ended, Entry, Flow};
+use super::key::Key;
 use super::spare::Spare;
 use super::waiting::{TablePlace, Turn, Waiting};
-use crate::flow::connection::Effect;
-use crate::flow::{Sending, State};
+use crate::flow::State;
 use crate::pause::{SeenSegment, Watch};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment, tunnel::Tunnel};
-
-/// Capture time for which a finished connection stays: a FIN or data may be retransmitted after as long a pause (Linux
-/// TCP_RTO_MAX; RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
-const LINGER: Nanos = Nanos::from_millis(120_000);
-/// Most finished connections that stay.
-const LINGERING: usize = 1_024 / SHARDS;
 
 /// Flows followed at once, about 6 KB each; beyond that the flow with the longest silence rests.
 const FOLLOWED: usize = (1 << 14) / SHARDS;
@@ -64,9 +60,7 @@ pub(super) struct Table {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
     pub(super) spare: Spare,
-    lingering: VecDeque<TablePlace>,
-    /// When the first of these is over.
-    due: Nanos,
+    lingering: Lingering,
     recent: Option<(Key, u32)>,
     starts_held: usize,
     pauses: Pauses,
@@ -96,8 +90,7 @@ impl Table {
             entries: Vec::new(),
             free: Vec::new(),
             spare: Spare::default(),
-            lingering: VecDeque::new(),
-            due: NEVER,
+            lingering: Lingering::default(),
             recent: None,
             starts_held: 0,
             pauses: Pauses::default(),
@@ -126,10 +119,15 @@ impl Table {
         self.flights.forgotten()
     }
 
-    /// Takes in a segment. Finished flows go to `done`. Returns the flow, unless only its SYN and the answer have come.
+    /// Takes in a segment. Finished flows go to `done`. Returns the flow, unless only its first segments are kept: its
+    /// SYN and the answer, or more of them where it `KEEPS` them.
     #[inline(always)]
-    pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, SeenSegment, &Watch)> {
-        if segment.time >= self.due || self.lingering.len() > LINGERING {
+    pub(super) fn sees<const KEEPS: bool>(
+        &mut self,
+        segment: &Segment,
+        done: &mut Vec<Ended>,
+    ) -> Option<(u64, SeenSegment, &Watch)> {
+        if segment.time >= self.lingering.due() || self.lingering.is_crowded() {
             self.release(segment.time, done);
         }
         self.latest = self.latest.max(segment.time);
@@ -142,7 +140,8 @@ impl Table {
         // Nearly every segment is one of a followed flow, and only a SYN can open another on its ports.
         let slot = match found {
             Some(slot) if !segment.flags.has(Flags::SYN) && self.is_followed(slot) => slot,
-            _ => self.begins(found, segment, done)?,
+            Some(slot) if KEEPS && self.keeps(slot, segment, done) => return None,
+            _ => self.begins::<KEEPS>(found, segment, done)?,
         };
         let entry = self.entries.get_mut(slot as usize)?.as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
@@ -154,8 +153,7 @@ impl Table {
         if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
             self.followed.leaves();
-            self.lingering.push_back(TablePlace { since: segment.time, slot, id: entry.id });
-            self.due = self.due.min(segment.time + LINGER);
+            self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
         }
         Some((entry.id, seen, watch))
     }
@@ -165,23 +163,27 @@ impl Table {
         matches!(self.entries.get(slot as usize), Some(Some(Entry { flow: Flow::Followed(_), .. })))
     }
 
-    /// The slot of the flow that the segment opens or wakes, or of which it may open a successor; `None` while only its
-    /// SYN and the answer have come.
+    /// The slot of the flow that the segment opens or wakes, or of which it may open a successor; `None` where the
+    /// segment is only kept.
     #[inline(never)]
-    fn begins(&mut self, found: Option<u32>, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
+    fn begins<const KEEPS: bool>(
+        &mut self,
+        found: Option<u32>,
+        segment: &Segment,
+        done: &mut Vec<Ended>,
+    ) -> Option<u32> {
         match found {
             Some(slot) if self.entries[slot as usize].as_mut().is_some_and(|entry| entry.is_answered_by(segment)) => {
                 None
             }
             Some(slot) if !self.is_reused_by(slot, segment, done) => Some(slot),
-            _ => self.open(segment, done),
+            _ => self.open::<KEEPS>(segment, done),
         }
     }
 
     /// True if the segment opens another connection on the ports of this flow, which ends this flow.
     fn is_reused_by(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
-        if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.watch().is_none()) {
-            self.follow(slot);
+        if self.follow(slot) {
             self.tidy(slot, segment.time, done);
         }
         let Some(watch) = self.entries[slot as usize].as_ref().and_then(Entry::watch) else { return true };
@@ -192,23 +194,41 @@ impl Table {
         reused
     }
 
-    /// Restores a flow that rested, or of which only the first segments were kept.
+    /// Restores the whole state of a flow that rested, or of which only the first segments were kept. True if it was not
+    /// among the flows that are followed at once.
     #[cold]
-    fn follow(&mut self, slot: u32) {
-        let Some(entry) = &mut self.entries[slot as usize] else { return };
-        match &entry.flow {
-            Flow::Followed(_) => return,
-            Flow::HalfOpen(_) => self.half_open.leaves(),
-            Flow::Resting(resting) => self.resting.leaves(resting),
+    fn follow(&mut self, slot: u32) -> bool {
+        let Some(entry) = &mut self.entries[slot as usize] else { return false };
+        let place = TablePlace { since: entry.last(), slot, id: entry.id };
+        let joins = match &entry.flow {
+            Flow::Followed(_) => return false,
+            Flow::Begun(beginning) if !beginning.is_half_open() => false,
+            Flow::Begun(_) => {
+                self.half_open.leaves();
+                true
+            }
+            Flow::Resting(resting) => {
+                self.resting.leaves(resting);
+                true
+            }
+        };
+        if joins {
+            self.followed.enters(place);
         }
-        self.followed.enters(TablePlace { since: entry.last(), slot, id: entry.id });
+        self.starts_held -= usize::from(entry.has_begun_with());
         entry.is_followed(&mut self.spare);
+        self.starts_held += usize::from(entry.has_begun_with());
         self.flights.returns(entry.watch());
+        if let Flow::Followed(watch) = &mut entry.flow {
+            self.pauses.grow(watch, &self.followed);
+        }
+        joins
     }
 
     /// Makes a flow rest that was silent for longer than the others.
     #[cold]
     fn rest(&mut self, slot: u32) {
+        self.follow(slot);
         let watch = self.entries[slot as usize].as_ref().and_then(Entry::watch);
         self.pauses.leave(watch);
         self.flights.leave(watch);
@@ -234,39 +254,40 @@ impl Table {
         Some(slot)
     }
 
-    /// Opens a flow; returns its slot unless it begins with a SYN, of which nothing is known until more comes.
-    fn open(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
+    /// Opens a flow; returns its slot unless only its first segments are kept.
+    fn open<const KEEPS: bool>(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
         let key = Key::of(segment);
         let half_open = segment.payload == 0
             && !segment.tunnelled
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
-        let flow = match half_open {
-            true => Flow::HalfOpen(self.spare.first_segments(segment)),
-            false => Flow::Followed(self.spare.watch(segment)),
-        };
+        let kept = (half_open || KEEPS).then(|| Beginning::of(segment, &key, half_open, &mut self.spare)).flatten();
+        let flow = kept.map_or_else(|| Flow::Followed(self.spare.watch(segment)), Flow::Begun);
+        let (followed, over) =
+            (matches!(flow, Flow::Followed(_)), matches!(&flow, Flow::Begun(begun) if begun.is_over()));
         let id = self.at;
         self.opened.push(id);
-        let entry = Some(Entry { id, key, lingers: false, capture: self.capture, marks: self.marks, flow });
+        let entry = Entry { id, key, lingers: over, capture: self.capture, marks: self.marks, flow };
+        let half_open = entry.is_half_open();
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.entries[slot as usize] = entry;
+                self.entries[slot as usize] = Some(entry);
                 slot
             }
             None => {
-                self.entries.push(entry);
+                self.entries.push(Some(entry));
                 (self.entries.len() - 1) as u32
             }
         };
         self.insert(key, slot);
         self.recent = Some((key, slot));
         let place = TablePlace { since: segment.time, slot, id };
-        if half_open {
-            self.half_open.enters(place)
-        } else {
-            self.followed.enters(place)
+        match (half_open, over) {
+            (true, _) => self.half_open.enters(place),
+            (_, true) => self.lingering.enters(place),
+            _ => self.followed.enters(place),
         }
         self.tidy(slot, segment.time, done);
-        (!half_open).then_some(slot)
+        followed.then_some(slot)
     }
 
     fn insert(&mut self, key: Key, slot: u32) {
@@ -279,7 +300,7 @@ impl Table {
     fn tidy(&mut self, speaking: u32, now: Nanos, done: &mut Vec<Ended>) {
         while let Some(place) = self.half_open.next(now) {
             let entry = self.entries[place.slot as usize].as_ref().filter(|entry| entry.id == place.id);
-            let last = entry.filter(|entry| matches!(entry.flow, Flow::HalfOpen(_))).map(Entry::last);
+            let last = entry.filter(|entry| entry.is_half_open()).map(Entry::last);
             if last.is_some_and(|last| self.half_open.turn(place, last, now) != Turn::Stays) {
                 self.let_go += 1;
                 self.finish(place.slot, done);
@@ -287,11 +308,8 @@ impl Table {
         }
         while let Some(place) = self.followed.next(now) {
             let entry = self.entries[place.slot as usize].as_ref();
-            let Some(watch) = entry.filter(|entry| entry.id == place.id && !entry.lingers).and_then(Entry::watch)
-            else {
-                continue;
-            };
-            match self.followed.turn(place, watch.connection.end, now) {
+            let Some(entry) = entry.filter(|entry| entry.id == place.id && entry.is_under_way()) else { continue };
+            match self.followed.turn(place, entry.last(), now) {
                 Turn::Stays => {}
                 Turn::NoRoom if place.slot == speaking => self.followed.waits(place),
                 Turn::NoRoom => self.rest(place.slot),
@@ -299,13 +317,13 @@ impl Table {
             }
         }
         while let Some(slot) = self.resting.next(now - FOLLOWED_IDLE, &self.entries) {
-            self.follow(slot);
             self.lets_go(slot, done);
         }
     }
 
     /// Removes a flow while it is open.
     fn lets_go(&mut self, slot: u32, done: &mut Vec<Ended>) {
+        self.follow(slot);
         if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
             watch.let_go = true;
             self.let_go += 1;
@@ -316,10 +334,7 @@ impl Table {
     /// Notes that the payload of the segment just seen begins a known protocol element.
     #[cold]
     pub(super) fn begins_with(&mut self, segment: &Segment, seen: SeenSegment, payload: &[u8]) {
-        let names = matches!(seen.effect, Effect::Data(Sending::New { .. }));
-        let Some(slot) = self.find(segment).filter(|_| names && self.starts_held < STARTS_HELD) else {
-            return;
-        };
+        let Some(slot) = self.find(segment).filter(|_| is_new(seen.effect)) else { return };
         if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
             self.starts_held += usize::from(watch.begins_with(seen.sender, payload));
         }
@@ -336,27 +351,14 @@ impl Table {
     }
 
     fn release(&mut self, now: Nanos, done: &mut Vec<Ended>) {
-        while let Some(&TablePlace { since, slot, id }) = self.lingering.front() {
-            if now - since < LINGER && self.lingering.len() <= LINGERING {
-                break;
-            }
-            self.lingering.pop_front();
-            let last = self.entries[slot as usize].as_ref().filter(|entry| entry.id == id);
-            let last = last.map_or(since, Entry::last);
-            if last > since && now - last < LINGER && self.lingering.len() < LINGERING {
-                self.lingering.push_back(TablePlace { since: last, slot, id });
-                continue;
-            }
-            if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.id == id) {
-                self.finish(slot, done);
+        while let Some(place) = self.lingering.next(now) {
+            let entry = self.entries[place.slot as usize].as_ref().filter(|entry| entry.id == place.id);
+            let Some(last) = entry.map(Entry::last) else { continue };
+            if !self.lingering.stays(place, last, now) {
+                self.finish(place.slot, done);
             }
         }
-        self.is_due();
-    }
-
-    /// Notes when the first lingering flow is over.
-    fn is_due(&mut self) {
-        self.due = self.lingering.front().map_or(NEVER, |first| first.since + LINGER);
+        self.lingering.is_due();
     }
 
     fn finish(&mut self, slot: u32, done: &mut Vec<Ended>) {
@@ -367,14 +369,14 @@ impl Table {
             }
             self.free.push(slot);
             self.recent = None;
-            match entry.flow {
-                Flow::HalfOpen(_) => self.half_open.leaves(),
-                Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
-                Flow::Followed(_) | Flow::Resting(_) => {}
+            if entry.is_half_open() {
+                self.half_open.leaves();
+            } else if entry.is_under_way() {
+                self.followed.leaves();
             }
             self.pauses.leave(entry.watch());
             self.flights.leave(entry.watch());
-            self.starts_held -= usize::from(entry.watch().is_some_and(Watch::has_begun_with));
+            self.starts_held -= usize::from(entry.has_begun_with());
             if self.capture >= self.told_from {
                 done.push(entry.ends(self.at, self.marks, false, self.latest));
             }

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use super::entry::Key;
+use super::key::Key;
 use super::source::{Source, SourceItem};
 use super::status::CaptureStatus;
 use super::{Filter, RunOptions};

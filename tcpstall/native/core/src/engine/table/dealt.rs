@@ -2,7 +2,7 @@
 
 use super::super::batch::Batch;
 use super::super::entry::Ended;
-use super::Table;
+use super::{STARTS_HELD, Table};
 use crate::time::Nanos;
 
 impl Table {
@@ -12,7 +12,7 @@ impl Table {
         self.latest = self.latest.max(dealt.latest);
         self.is_beside(dealt.elsewhere[self.shard]);
         let own = dealt.places(self.shard);
-        if dealt.newest >= self.due || batch.files.are_several() {
+        if dealt.newest >= self.lingering.due() || batch.files.are_several() {
             self.takes_among_all(batch, own, done);
         } else if batch.has_notes() {
             self.capture = batch.files.first().unwrap_or(self.capture);
@@ -20,7 +20,7 @@ impl Table {
         } else {
             for place in own {
                 self.at = dealt.first + u64::from(*place);
-                self.sees(&batch.segments()[usize::from(*place)], done);
+                self.sees::<true>(&batch.segments()[usize::from(*place)], done);
             }
         }
         if batch.left_out {
@@ -46,9 +46,12 @@ impl Table {
     fn takes_noted(&mut self, batch: &Batch, place: u16, done: &mut Vec<Ended>) {
         let segment = &batch.segments()[usize::from(place)];
         self.at = batch.dealt.first + u64::from(place);
-        let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
-        if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
-            self.begins_with(segment, seen, start);
+        let seen = self.sees::<true>(segment, done).map(|(_, seen, _)| seen);
+        if let Some(start) = batch.starts.of(segment).filter(|_| self.starts_held < STARTS_HELD) {
+            match seen {
+                Some(seen) => self.begins_with(segment, seen, start),
+                None => self.keeps_start(segment, start),
+            }
         }
         if let Some(tunnel) = batch.tunnels.of(segment) {
             self.came_through(segment, tunnel);
@@ -58,7 +61,7 @@ impl Table {
     /// Takes in the time of a segment of any flow.
     pub(in super::super) fn hears(&mut self, time: Nanos, done: &mut Vec<Ended>) {
         self.latest = self.latest.max(time);
-        if time >= self.due {
+        if time >= self.lingering.due() {
             self.release(time, done);
         }
     }

@@ -15,7 +15,7 @@ impl Table {
             self.follow(slot);
         }
         if let Some(entry) = &mut self.entries[slot as usize] {
-            entry.learns_of(self.marks);
+            entry.learns_of(self.marks, &mut self.spare);
         }
     }
 }

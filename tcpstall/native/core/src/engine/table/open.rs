@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 
 use super::super::deal::Load;
-use super::{Ended, Entry, Flow, Table, TablePlace};
-use crate::pause::Watch;
+use super::{Ended, Entry, Lingering, Table, TablePlace};
 use crate::time::Nanos;
 
 /// Ids of flows with the start of their silence, in queue order. Some may be gone.
@@ -74,7 +73,7 @@ impl Table {
         self.entries.iter_mut().flatten().for_each(|entry| entry.id = id(entry.id));
         self.half_open.renumber(&id);
         self.followed.renumber(&id);
-        self.lingering.iter_mut().for_each(|place| place.id = id(place.id));
+        self.lingering.renumber(&id);
     }
 
     /// Its queues.
@@ -83,7 +82,7 @@ impl Table {
         Queues {
             half_open: self.half_open.places().map(queue).collect(),
             followed: self.followed.places().map(queue).collect(),
-            lingering: self.lingering.iter().map(queue).collect(),
+            lingering: self.lingering.places().map(queue).collect(),
         }
     }
 
@@ -94,9 +93,9 @@ impl Table {
         for entry in entries {
             let slot = self.entries.len() as u32;
             slots.insert(entry.id, slot);
-            half_open += usize::from(matches!(entry.flow, Flow::HalfOpen(_)));
-            followed += usize::from(matches!(entry.flow, Flow::Followed(_)) && !entry.lingers);
-            self.starts_held += usize::from(entry.watch().is_some_and(Watch::has_begun_with));
+            half_open += usize::from(entry.is_half_open());
+            followed += usize::from(entry.is_under_way());
+            self.starts_held += usize::from(entry.has_begun_with());
             self.insert(entry.key, slot);
             self.entries.push(Some(entry));
         }
@@ -105,8 +104,7 @@ impl Table {
         let places = |queue: &Queue| -> VecDeque<TablePlace> { queue.iter().filter_map(place).collect() };
         self.half_open.resume(places(&queues.half_open), half_open);
         self.followed.resume(places(&queues.followed), followed);
-        self.lingering = places(&queues.lingering);
-        self.is_due();
+        self.lingering = Lingering::of(places(&queues.lingering));
         self.flights.resume(self.resting.resume(&self.entries));
     }
 }

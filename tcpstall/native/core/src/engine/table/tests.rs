@@ -22,11 +22,11 @@ fn segment(client: usize, ms: i64, flags: Flags) -> Segment {
 /// Takes in a segment; flows are numbered as they open.
 fn sees(table: &mut Table, segment: &Segment, done: &mut Vec<Ended>) -> Option<u64> {
     table.at = table.opened.len() as u64;
-    table.sees(segment, done).map(|(id, _, _)| id)
+    table.sees::<false>(segment, done).map(|(id, _, _)| id)
 }
 
 fn finished(done: Vec<Ended>) -> Vec<Over> {
-    done.into_iter().map(Ended::over).collect()
+    done.into_iter().map(|ended| ended.over(&mut Spare::default())).collect()
 }
 
 /// The flows that are open, in the order of their ids.

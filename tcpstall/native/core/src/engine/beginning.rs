@@ -1,0 +1,145 @@
+//! The first segments of a flow, kept as they are. Most flows are short: they are followed when they are over, all
+//! segments in a row, with one state for all flows that the processor's cache holds.
+
+use super::brief::Brief;
+use super::key::Key;
+use super::spare::Spare;
+use crate::flow::Sending;
+use crate::flow::connection::Effect;
+use crate::pause::Watch;
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment};
+
+/// Most segments kept of a flow, 64 bytes each: together less than the flow's state.
+pub(super) const MOST: usize = 32;
+
+/// Payloads that begin a known protocol element, by the place of their segment.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Starts(Vec<(u8, Vec<u8>)>);
+
+/// The first segments of a flow.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Beginning {
+    segments: Vec<Brief>,
+    starts: Option<Box<Starts>>,
+    /// Only the SYN and the answer have come.
+    half_open: bool,
+    /// A SYN, and a SYN-ACK, are among the segments.
+    syn: bool,
+    syn_ack: bool,
+    /// FINs of both ends.
+    fin: [bool; 2],
+    reset: bool,
+}
+
+impl Beginning {
+    /// Starts with the flow's first segment; `None` if the flow has to be followed at once.
+    pub(super) fn of(segment: &Segment, key: &Key, half_open: bool, spare: &mut Spare) -> Option<Beginning> {
+        let (segments, starts) = (spare.briefs(), None);
+        let (syn, syn_ack, fin, reset) = Default::default();
+        let mut new = Beginning { segments, starts, half_open, syn, syn_ack, fin, reset };
+        let kept = if segment.flags.has(Flags::SYN) { new.opens(segment, key) } else { new.keeps(segment, key) };
+        kept.then_some(new)
+    }
+
+    /// Only the SYN and the answer have come.
+    pub(super) fn is_half_open(&self) -> bool {
+        self.half_open
+    }
+
+    /// More than the SYN and the answer will come.
+    pub(super) fn is_opened(&mut self) {
+        self.half_open = false;
+    }
+
+    /// Keeps the answer to a lone SYN, if the segment is one.
+    pub(super) fn is_answered_by(&mut self, segment: &Segment, key: &Key) -> bool {
+        const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
+        self.half_open
+            && self.segments.len() == 1
+            && segment.payload == 0
+            && segment.flags.has(ANSWER)
+            && self.opens(segment, key)
+    }
+
+    /// Keeps a segment with a SYN; false where more would have to be known of it.
+    fn opens(&mut self, segment: &Segment, key: &Key) -> bool {
+        let plain = segment.flags.0 & (Flags::FIN.0 | Flags::RST.0) == 0;
+        if !plain || !Brief::holds(segment) {
+            return false;
+        }
+        let answers = segment.flags.has(Flags::ACK);
+        (self.syn, self.syn_ack) = (self.syn || !answers, self.syn_ack || answers);
+        self.segments.reserve_exact(1);
+        self.segments.push(Brief::of(segment, key));
+        true
+    }
+
+    /// Keeps a further segment; false if the flow has to be followed from now on.
+    #[inline]
+    pub(super) fn keeps(&mut self, segment: &Segment, key: &Key) -> bool {
+        if self.segments.len() == MOST || self.reset || !Brief::holds(segment) || segment.flags.has(Flags::SYN) {
+            return false;
+        }
+        if segment.flags.0 & (Flags::FIN.0 | Flags::RST.0) != 0 {
+            // A RST may be void while the SYN is unanswered: see `Connection`.
+            if segment.flags.has(Flags::RST) && self.syn && !self.syn_ack {
+                return false;
+            }
+            self.reset = segment.flags.has(Flags::RST);
+            self.fin[usize::from(segment.source != key.0)] |= segment.flags.has(Flags::FIN);
+        }
+        if self.segments.len() == self.segments.capacity() {
+            self.segments.reserve_exact(MOST / 2);
+        }
+        self.segments.push(Brief::of(segment, key));
+        true
+    }
+
+    /// The connection is over: both ends have sent their FIN, or there was a RST.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.reset || self.fin == [true; 2]
+    }
+
+    /// Notes that the payload of the last segment begins a known protocol element; true if it is the flow's first.
+    #[cold]
+    pub(super) fn begins_with(&mut self, payload: &[u8]) -> bool {
+        let first = self.starts.is_none();
+        let last = self.segments.len().saturating_sub(1);
+        self.starts.get_or_insert_default().0.push((last as u8, payload.to_vec()));
+        first
+    }
+
+    /// Payload that begins a known protocol element was sent.
+    pub(super) fn has_begun_with(&self) -> bool {
+        self.starts.is_some()
+    }
+
+    /// Time of the latest segment.
+    pub(super) fn last(&self) -> Nanos {
+        self.segments.iter().map(Brief::time).max().unwrap_or_default()
+    }
+
+    /// The state after these segments.
+    pub(super) fn followed(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
+        let first = self.segments.first().map_or_else(Segment::default, |first| first.segment(key));
+        let mut watch = spare.watch(&first);
+        let mut starts = self.starts.iter().flat_map(|starts| &starts.0).peekable();
+        for (place, segment) in (0..).zip(&self.segments) {
+            let seen = watch.sees(&segment.segment(key));
+            if let Some((_, payload)) = starts.next_if(|(of, _)| *of == place)
+                && is_new(seen.effect)
+            {
+                watch.begins_with(seen.sender, payload);
+            }
+        }
+        spare.takes_briefs(self.segments);
+        watch
+    }
+}
+
+/// The segment brings new data: only then its payload can be the flow's first.
+pub(super) fn is_new(effect: Effect) -> bool {
+    matches!(effect, Effect::Data(Sending::New { .. }))
+}

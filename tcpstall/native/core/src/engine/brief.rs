@@ -1,0 +1,99 @@
+//! A segment as a flow's beginning keeps it.
+
+use super::key::Key;
+use crate::packet_no::PacketNo;
+use crate::seq::SeqNo;
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment, Timestamps};
+
+/// A segment without SACK blocks, of a known flow: one line of the processor's cache.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Brief {
+    packet: PacketNo,
+    time: Nanos,
+    seq: SeqNo,
+    ack: SeqNo,
+    payload: u32,
+    timestamps: Option<Timestamps>,
+    ip_id: Option<u16>,
+    mss: Option<u16>,
+    window: u16,
+    ttl: Option<u8>,
+    window_scale: Option<u8>,
+    flags: Flags,
+    sack_permitted: bool,
+    multipath: bool,
+    fragmented: bool,
+    goes_on: bool,
+    options_cut: bool,
+    /// Sender: the first or the second end of the flow's key.
+    from_second: bool,
+}
+
+impl Brief {
+    /// True if the segment has no more than this.
+    #[inline]
+    pub(super) fn holds(segment: &Segment) -> bool {
+        segment.sack_count == 0 && !segment.tunnelled
+    }
+
+    /// The segment in brief.
+    #[inline]
+    pub(super) fn of(segment: &Segment, key: &Key) -> Brief {
+        Brief {
+            packet: segment.packet,
+            time: segment.time,
+            seq: segment.seq,
+            ack: segment.ack,
+            payload: segment.payload,
+            timestamps: segment.timestamps,
+            ip_id: segment.ip_id,
+            mss: segment.mss,
+            window: segment.window,
+            ttl: segment.ttl,
+            window_scale: segment.window_scale,
+            flags: segment.flags,
+            sack_permitted: segment.sack_permitted,
+            multipath: segment.multipath,
+            fragmented: segment.fragmented,
+            goes_on: segment.goes_on,
+            options_cut: segment.options_cut,
+            from_second: segment.source != key.0,
+        }
+    }
+
+    /// Time at the tap.
+    pub(super) fn time(&self) -> Nanos {
+        self.time
+    }
+
+    /// The segment, of the flow with that key.
+    #[inline]
+    pub(super) fn segment(&self, key: &Key) -> Segment {
+        let (source, destination) = if self.from_second { (key.1, key.0) } else { (key.0, key.1) };
+        Segment {
+            packet: self.packet,
+            time: self.time,
+            source,
+            destination,
+            seq: self.seq,
+            ack: self.ack,
+            flags: self.flags,
+            window: self.window,
+            payload: self.payload,
+            ip_id: self.ip_id,
+            ttl: self.ttl,
+            timestamps: self.timestamps,
+            mss: self.mss,
+            window_scale: self.window_scale,
+            sack_permitted: self.sack_permitted,
+            multipath: self.multipath,
+            tunnelled: false,
+            fragmented: self.fragmented,
+            goes_on: self.goes_on,
+            options_cut: self.options_cut,
+            sack_count: 0,
+            sack: Default::default(),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Flows of which only the first segments are kept.
+
+use super::{Ended, Flow, Table, TablePlace};
+use crate::wire::{Flags, Segment};
+
+impl Table {
+    /// Keeps the segment, if it is one of the first of its flow and the flow need not be followed yet.
+    #[inline]
+    pub(super) fn keeps(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
+        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return false };
+        let Flow::Begun(beginning) = &mut entry.flow else { return false };
+        if beginning.is_half_open() {
+            return self.opens(slot, segment, done);
+        }
+        let kept = beginning.keeps(segment, &entry.key);
+        if kept && beginning.is_over() && !entry.lingers {
+            entry.lingers = true;
+            self.followed.leaves();
+            self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
+        }
+        kept
+    }
+
+    /// Keeps the first segment after the SYN and the answer.
+    fn opens(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
+        let Some(entry) = self.entries[slot as usize].as_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
+            return false;
+        };
+        let place = TablePlace { since: entry.last(), slot, id: entry.id };
+        if let Flow::Begun(beginning) = &mut entry.flow {
+            beginning.is_opened();
+        }
+        self.half_open.leaves();
+        self.followed.enters(place);
+        self.tidy(slot, segment.time, done);
+        self.keeps(slot, segment, done)
+    }
+
+    /// Notes that the payload of the segment just kept begins a known protocol element.
+    #[cold]
+    pub(super) fn keeps_start(&mut self, segment: &Segment, payload: &[u8]) {
+        if let Some(slot) = self.find(segment)
+            && let Some(entry) = &mut self.entries[slot as usize]
+            && let Flow::Begun(beginning) = &mut entry.flow
+        {
+            self.starts_held += usize::from(beginning.begins_with(payload));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! A flow whose first segments were kept is the flow that was followed at once.
+
+use super::super::super::beginning::MOST;
+use super::super::super::entry::Over;
+use super::super::super::spare::Spare;
+use super::*;
+use crate::flow::End;
+use crate::seq::SeqNo;
+use crate::time::Nanos;
+use crate::wire::{Address, Endpoint, SackBlock};
+
+const CLIENT: Endpoint = Endpoint { address: Address::v4([10, 0, 0, 1]), port: 40_000 };
+const SERVER: Endpoint = Endpoint { address: Address::v4([192, 0, 2, 1]), port: 80 };
+const SYN_ACK: Flags = Flags::SYN.with(Flags::ACK);
+const FIN_ACK: Flags = Flags::FIN.with(Flags::ACK);
+
+/// A segment without payload.
+fn bare(from: Endpoint, ms: i64, flags: Flags, seq: u32, ack: u32) -> Segment {
+    let to = if from == CLIENT { SERVER } else { CLIENT };
+    let (seq, ack) = (SeqNo(seq), SeqNo(ack));
+    let time = Nanos::from_millis(ms);
+    Segment {
+        time,
+        source: from,
+        destination: to,
+        seq,
+        ack,
+        flags,
+        window: 500,
+        ip_id: Some(ms as u16),
+        ..Segment::default()
+    }
+}
+
+fn data(from: Endpoint, ms: i64, seq: u32, ack: u32) -> Segment {
+    Segment { payload: 100, ..bare(from, ms, Flags::ACK, seq, ack) }
+}
+
+fn handshake() -> Vec<Segment> {
+    vec![
+        Segment { mss: Some(1_460), ..bare(CLIENT, 0, Flags::SYN, 0, 0) },
+        Segment { mss: Some(1_400), ..bare(SERVER, 10, SYN_ACK, 0, 1) },
+        bare(CLIENT, 20, Flags::ACK, 1, 1),
+    ]
+}
+
+/// A handshake, and as many exchanges as asked for.
+fn exchanges(count: u32) -> Vec<Segment> {
+    let one = |number: u32| {
+        let (ms, sent) = (30 * i64::from(number) + 30, 100 * number + 1);
+        [data(CLIENT, ms, sent, sent), data(SERVER, ms + 10, sent, sent + 100)]
+    };
+    handshake().into_iter().chain((0..count).flat_map(one)).collect()
+}
+
+fn with(mut segments: Vec<Segment>, more: &[Segment]) -> Vec<Segment> {
+    segments.extend_from_slice(more);
+    segments
+}
+
+/// Flows that are over, and those still open: what is known of them, and which payload began them.
+fn flows<const KEEPS: bool>(segments: &[Segment], start: Option<usize>) -> Vec<String> {
+    let (mut table, mut done) = (Table::new(0, 0, 0), Vec::new());
+    for (place, segment) in segments.iter().enumerate() {
+        table.at = place as u64;
+        let seen = table.sees::<KEEPS>(segment, &mut done).map(|(_, seen, _)| seen);
+        if start == Some(place) {
+            match seen {
+                Some(seen) => table.begins_with(segment, seen, b"GET / HTTP/1.1"),
+                None => table.keeps_start(segment, b"GET / HTTP/1.1"),
+            }
+        }
+    }
+    done.extend(table.ends(Nanos::ZERO).collect::<Vec<_>>());
+    let told = |Over { id, flow, .. }: Over| {
+        let payload = flow.first_payloads().map(|payloads| payloads.of(End::Client).to_vec());
+        format!("{id} {:?} {:?} {:?} {payload:?}", flow.connection(), flow.pauses, flow.bursts)
+    };
+    done.into_iter().map(|ended| told(ended.over(&mut Spare::default()))).collect()
+}
+
+fn same(segments: &[Segment]) {
+    let followed = flows::<false>(segments, None);
+    assert!(!followed.is_empty());
+    assert!(flows::<true>(segments, None) == followed);
+}
+
+#[test]
+fn a_whole_connection() {
+    let close = [bare(CLIENT, 200, FIN_ACK, 301, 301), bare(SERVER, 210, FIN_ACK, 301, 302)];
+    let mut segments = with(exchanges(3), &close);
+    same(&segments);
+    segments.push(bare(CLIENT, 220, Flags::ACK, 302, 302));
+    same(&segments);
+}
+
+#[test]
+fn a_long_connection() {
+    (MOST as u32 / 2 - 2..MOST as u32 / 2 + 3).for_each(|count| same(&exchanges(count)));
+}
+
+#[test]
+fn a_connection_from_its_middle() {
+    same(&exchanges(4)[5..]);
+    same(&exchanges(40)[5..]);
+}
+
+#[test]
+fn a_reset_in_each_state() {
+    let reset = |ack: u32| bare(SERVER, 500, Flags::RST.with(Flags::ACK), 0, ack);
+    for before in 0..6 {
+        // One that acknowledges the SYN, and one of an earlier connection.
+        [1, 7].into_iter().for_each(|ack| same(&with(exchanges(2)[..before].to_vec(), &[reset(ack), reset(ack)])));
+    }
+}
+
+#[test]
+fn a_connection_with_losses() {
+    let block = SackBlock { left: SeqNo(201), right: SeqNo(301) };
+    let asks = Segment { sack_count: 1, sack: [block; 4], ..bare(CLIENT, 140, Flags::ACK, 301, 101) };
+    same(&with(exchanges(3), &[asks, data(SERVER, 150, 101, 301)]));
+}
+
+#[test]
+fn ports_that_are_used_again() {
+    let again = |syn| {
+        [Segment { seq: SeqNo(syn), ..bare(CLIENT, 900, Flags::SYN, syn, 0) }, bare(SERVER, 910, SYN_ACK, 9, syn + 1)]
+    };
+    for before in 1..6 {
+        [0, 5_000].into_iter().for_each(|syn| same(&with(exchanges(2)[..before].to_vec(), &again(syn))));
+    }
+}
+
+#[test]
+fn the_payload_that_began_it() {
+    for place in 0..exchanges(2).len() {
+        assert!(flows::<true>(&exchanges(2), Some(place)) == flows::<false>(&exchanges(2), Some(place)));
+    }
+    assert!(flows::<true>(&exchanges(2), Some(3)) != flows::<true>(&exchanges(2), None));
+}
+
+#[test]
+fn the_table_counts_it_while_it_is_open() {
+    for count in [0, 2, 40] {
+        let mut table = Table::new(0, 0, 0);
+        let reset = bare(CLIENT, 9_000, Flags::RST.with(Flags::ACK), 100 * count + 1, 1);
+        let counted = with(exchanges(count), &[reset]).into_iter().map(|segment| {
+            table.sees::<true>(&segment, &mut Vec::new());
+            (table.half_open.live(), table.followed.live())
+        });
+        let counted: Vec<_> = counted.collect();
+        let open = vec![(0, 1); exchanges(count).len() - 2];
+        assert_eq!(counted, [vec![(1, 0); 2], open, vec![(0, 0)]].concat());
+    }
+}
