@@ -85,7 +85,8 @@ def _lost(flow: Flow) -> str:
 
 def _why(found: list[Finding], lost_ns: int) -> str:
     first, *rest = found
-    share = "The largest part" if rest and 2 * first.time_ns < lost_ns else "Most of it" if rest else "All of it"
+    whole = not rest and duration(first.time_ns) == duration(lost_ns)
+    share = "All of it" if whole else "The largest part" if 2 * first.time_ns < lost_ns else "Most of it"
     told = f"{share}, {duration(first.time_ns)}, was lost because {_because(first)}"
     if more := rest[:_FURTHER]:
         told += "; then " + "; then ".join(f"{duration(one.time_ns)} because {_because(one)}" for one in more)
