@@ -89,9 +89,6 @@ impl Beginning {
             self.reset = segment.flags.has(Flags::RST);
             self.fin[usize::from(segment.source != key.0)] |= segment.flags.has(Flags::FIN);
         }
-        if self.segments.len() == self.segments.capacity() {
-            self.segments.reserve_exact(MOST / 2);
-        }
         self.segments.push(Brief::of(segment, key));
         true
     }

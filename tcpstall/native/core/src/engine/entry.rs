@@ -200,9 +200,14 @@ impl Entry {
         matches!(&self.flow, Flow::Begun(beginning) if beginning.is_half_open())
     }
 
-    /// It is one of those that are followed at once: open, and neither half open nor resting.
+    /// It is open, more than its SYN and the answer have come, and only its first segments are kept.
+    pub(super) fn is_begun(&self) -> bool {
+        !self.lingers && matches!(&self.flow, Flow::Begun(beginning) if !beginning.is_half_open())
+    }
+
+    /// It is open, and its whole state is in memory.
     pub(super) fn is_under_way(&self) -> bool {
-        !self.lingers && !self.is_half_open() && !matches!(self.flow, Flow::Resting(_))
+        !self.lingers && matches!(self.flow, Flow::Followed(_))
     }
 
     /// Payload that begins a known protocol element was sent.

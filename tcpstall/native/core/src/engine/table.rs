@@ -8,6 +8,7 @@ mod marks;
 mod open;
 mod pauses;
 mod shelf;
+mod tidy;
 
 use std::hash::BuildHasher;
 
@@ -23,7 +24,7 @@ use super::deal::SHARDS;
 use super::entry::{Ended, Entry, Flow};
 use super::key::Key;
 use super::spare::Spare;
-use super::waiting::{TablePlace, Turn, Waiting};
+use super::waiting::{TablePlace, Waiting};
 use crate::flow::State;
 use crate::pause::{SeenSegment, Watch};
 use crate::time::Nanos;
@@ -33,6 +34,8 @@ use crate::wire::{Flags, Segment, tunnel::Tunnel};
 const FOLLOWED: usize = (1 << 14) / SHARDS;
 /// Silence after which a flow is removed: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
+/// Flows of which the first segments are kept at once, at most 2.2 KB each.
+const BEGUN: usize = (1 << 19) / SHARDS;
 /// Most connections kept with only a SYN and an answer, half a kilobyte each: a flood has millions.
 const HALF_OPEN: usize = (1 << 16) / SHARDS;
 /// Time that an unanswered SYN is kept: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last
@@ -68,6 +71,7 @@ pub(super) struct Table {
     /// Marks of left-out packets so far.
     marks: u64,
     half_open: Waiting,
+    begun: Waiting,
     followed: Waiting,
     resting: Shelf,
     /// Number of flows removed while they were open.
@@ -97,6 +101,7 @@ impl Table {
             flights: Flights::default(),
             marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
+            begun: Waiting::new(BEGUN, FOLLOWED_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
             resting: Shelf::default(),
             let_go: 0,
@@ -194,24 +199,20 @@ impl Table {
         reused
     }
 
-    /// Restores the whole state of a flow that rested, or of which only the first segments were kept. True if it was not
-    /// among the flows that are followed at once.
+    /// Restores the whole state of a flow that rested, or of which only the first segments were kept; true if it joins
+    /// those that are followed at once.
     #[cold]
     fn follow(&mut self, slot: u32) -> bool {
         let Some(entry) = &mut self.entries[slot as usize] else { return false };
         let place = TablePlace { since: entry.last(), slot, id: entry.id };
-        let joins = match &entry.flow {
+        match &entry.flow {
             Flow::Followed(_) => return false,
-            Flow::Begun(beginning) if !beginning.is_half_open() => false,
-            Flow::Begun(_) => {
-                self.half_open.leaves();
-                true
-            }
-            Flow::Resting(resting) => {
-                self.resting.leaves(resting);
-                true
-            }
-        };
+            Flow::Begun(beginning) if beginning.is_half_open() => self.half_open.leaves(),
+            Flow::Begun(_) if entry.lingers => {}
+            Flow::Begun(_) => self.begun.leaves(),
+            Flow::Resting(resting) => self.resting.leaves(resting),
+        }
+        let joins = !entry.lingers;
         if joins {
             self.followed.enters(place);
         }
@@ -223,17 +224,6 @@ impl Table {
             self.pauses.grow(watch, &self.followed);
         }
         joins
-    }
-
-    /// Makes a flow rest that was silent for longer than the others.
-    #[cold]
-    fn rest(&mut self, slot: u32) {
-        self.follow(slot);
-        let watch = self.entries[slot as usize].as_ref().and_then(Entry::watch);
-        self.pauses.leave(watch);
-        self.flights.leave(watch);
-        self.followed.leaves();
-        self.resting.enters(slot, &mut self.entries);
     }
 
     /// The slot of the segment's flow; often it is the flow of the segment before.
@@ -284,7 +274,8 @@ impl Table {
         match (half_open, over) {
             (true, _) => self.half_open.enters(place),
             (_, true) => self.lingering.enters(place),
-            _ => self.followed.enters(place),
+            _ if followed => self.followed.enters(place),
+            _ => self.begun.enters(place),
         }
         self.tidy(slot, segment.time, done);
         followed.then_some(slot)
@@ -294,41 +285,6 @@ impl Table {
         let (hasher, entries) = (&self.hasher, &self.entries);
         let hash_of = |slot: &u32| entries[*slot as usize].as_ref().map_or(0, |entry| hasher.hash_one(entry.key));
         self.index.insert_unique(hasher.hash_one(key), slot, hash_of);
-    }
-
-    /// Makes flows rest or removes them, for lack of room or after a long silence, except the one that is `speaking`.
-    fn tidy(&mut self, speaking: u32, now: Nanos, done: &mut Vec<Ended>) {
-        while let Some(place) = self.half_open.next(now) {
-            let entry = self.entries[place.slot as usize].as_ref().filter(|entry| entry.id == place.id);
-            let last = entry.filter(|entry| entry.is_half_open()).map(Entry::last);
-            if last.is_some_and(|last| self.half_open.turn(place, last, now) != Turn::Stays) {
-                self.let_go += 1;
-                self.finish(place.slot, done);
-            }
-        }
-        while let Some(place) = self.followed.next(now) {
-            let entry = self.entries[place.slot as usize].as_ref();
-            let Some(entry) = entry.filter(|entry| entry.id == place.id && entry.is_under_way()) else { continue };
-            match self.followed.turn(place, entry.last(), now) {
-                Turn::Stays => {}
-                Turn::NoRoom if place.slot == speaking => self.followed.waits(place),
-                Turn::NoRoom => self.rest(place.slot),
-                Turn::NoPatience => self.lets_go(place.slot, done),
-            }
-        }
-        while let Some(slot) = self.resting.next(now - FOLLOWED_IDLE, &self.entries) {
-            self.lets_go(slot, done);
-        }
-    }
-
-    /// Removes a flow while it is open.
-    fn lets_go(&mut self, slot: u32, done: &mut Vec<Ended>) {
-        self.follow(slot);
-        if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
-            watch.let_go = true;
-            self.let_go += 1;
-            self.finish(slot, done);
-        }
     }
 
     /// Notes that the payload of the segment just seen begins a known protocol element.
@@ -371,6 +327,8 @@ impl Table {
             self.recent = None;
             if entry.is_half_open() {
                 self.half_open.leaves();
+            } else if entry.is_begun() {
+                self.begun.leaves();
             } else if entry.is_under_way() {
                 self.followed.leaves();
             }

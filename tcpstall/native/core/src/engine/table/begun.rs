@@ -15,7 +15,7 @@ impl Table {
         let kept = beginning.keeps(segment, &entry.key);
         if kept && beginning.is_over() && !entry.lingers {
             entry.lingers = true;
-            self.followed.leaves();
+            self.begun.leaves();
             self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
         }
         kept
@@ -31,7 +31,7 @@ impl Table {
             beginning.is_opened();
         }
         self.half_open.leaves();
-        self.followed.enters(place);
+        self.begun.enters(place);
         self.tidy(slot, segment.time, done);
         self.keeps(slot, segment, done)
     }

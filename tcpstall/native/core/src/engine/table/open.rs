@@ -15,6 +15,7 @@ pub(in super::super) type Queue = Vec<(u64, Nanos)>;
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 pub(in super::super) struct Queues {
     half_open: Queue,
+    begun: Queue,
     followed: Queue,
     lingering: Queue,
 }
@@ -23,6 +24,7 @@ impl Queues {
     /// Adds those of another table.
     pub(in super::super) fn extend(&mut self, other: Queues) {
         self.half_open.extend(other.half_open);
+        self.begun.extend(other.begun);
         self.followed.extend(other.followed);
         self.lingering.extend(other.lingering);
     }
@@ -72,6 +74,7 @@ impl Table {
     pub(in super::super) fn renumber(&mut self, id: impl Fn(u64) -> u64) {
         self.entries.iter_mut().flatten().for_each(|entry| entry.id = id(entry.id));
         self.half_open.renumber(&id);
+        self.begun.renumber(&id);
         self.followed.renumber(&id);
         self.lingering.renumber(&id);
     }
@@ -81,6 +84,7 @@ impl Table {
         let queue = |place: &TablePlace| (place.id, place.since);
         Queues {
             half_open: self.half_open.places().map(queue).collect(),
+            begun: self.begun.places().map(queue).collect(),
             followed: self.followed.places().map(queue).collect(),
             lingering: self.lingering.places().map(queue).collect(),
         }
@@ -89,11 +93,12 @@ impl Table {
     /// Puts flows into the empty table; of the queues only its own flows count.
     pub(in super::super) fn fill(&mut self, entries: Vec<Entry>, queues: &Queues, marks: u64, latest: Nanos) {
         (self.marks, self.latest) = (marks, latest);
-        let (mut slots, mut half_open, mut followed) = (HashMap::new(), 0, 0);
+        let (mut slots, mut half_open, mut begun, mut followed) = (HashMap::new(), 0, 0, 0);
         for entry in entries {
             let slot = self.entries.len() as u32;
             slots.insert(entry.id, slot);
             half_open += usize::from(entry.is_half_open());
+            begun += usize::from(entry.is_begun());
             followed += usize::from(entry.is_under_way());
             self.starts_held += usize::from(entry.has_begun_with());
             self.insert(entry.key, slot);
@@ -103,6 +108,7 @@ impl Table {
         let place = |(id, since): &(u64, Nanos)| Some(TablePlace { since: *since, slot: *slots.get(id)?, id: *id });
         let places = |queue: &Queue| -> VecDeque<TablePlace> { queue.iter().filter_map(place).collect() };
         self.half_open.resume(places(&queues.half_open), half_open);
+        self.begun.resume(places(&queues.begun), begun);
         self.followed.resume(places(&queues.followed), followed);
         self.lingering = Lingering::of(places(&queues.lingering));
         self.flights.resume(self.resting.resume(&self.entries));

@@ -3,6 +3,8 @@
 use super::super::super::beginning::MOST;
 use super::super::super::entry::Over;
 use super::super::super::spare::Spare;
+use super::super::super::waiting::Waiting;
+use super::super::FOLLOWED_IDLE;
 use super::*;
 use crate::flow::End;
 use crate::seq::SeqNo;
@@ -60,7 +62,11 @@ fn with(mut segments: Vec<Segment>, more: &[Segment]) -> Vec<Segment> {
 
 /// Flows that are over, and those still open: what is known of them, and which payload began them.
 fn flows<const KEEPS: bool>(segments: &[Segment], start: Option<usize>) -> Vec<String> {
-    let (mut table, mut done) = (Table::new(0, 0, 0), Vec::new());
+    flows_of::<KEEPS>(&mut Table::new(0, 0, 0), segments, start)
+}
+
+fn flows_of<const KEEPS: bool>(table: &mut Table, segments: &[Segment], start: Option<usize>) -> Vec<String> {
+    let mut done = Vec::new();
     for (place, segment) in segments.iter().enumerate() {
         table.at = place as u64;
         let seen = table.sees::<KEEPS>(segment, &mut done).map(|(_, seen, _)| seen);
@@ -146,10 +152,44 @@ fn the_table_counts_it_while_it_is_open() {
         let reset = bare(CLIENT, 9_000, Flags::RST.with(Flags::ACK), 100 * count + 1, 1);
         let counted = with(exchanges(count), &[reset]).into_iter().map(|segment| {
             table.sees::<true>(&segment, &mut Vec::new());
-            (table.half_open.live(), table.followed.live())
+            [&table.half_open, &table.begun, &table.followed].map(Waiting::live)
         });
         let counted: Vec<_> = counted.collect();
-        let open = vec![(0, 1); exchanges(count).len() - 2];
-        assert_eq!(counted, [vec![(1, 0); 2], open, vec![(0, 0)]].concat());
+        let (all, kept) = (exchanges(count).len(), exchanges(count).len().min(MOST));
+        let kept = [vec![[1, 0, 0]; 2], vec![[0, 1, 0]; kept - 2]].concat();
+        assert_eq!(counted, [kept.clone(), vec![[0, 0, 1]; all - kept.len()], vec![[0; 3]]].concat());
     }
+}
+
+/// Five connections of three exchanges, one segment of each in turn.
+fn five() -> Vec<Segment> {
+    let of = |port: u16| {
+        exchanges(3).into_iter().map(move |mut segment| {
+            let end = if segment.source == CLIENT { &mut segment.source } else { &mut segment.destination };
+            end.port = port;
+            segment
+        })
+    };
+    let mut segments: Vec<Segment> = (1..=5).flat_map(of).collect();
+    segments.sort_by_key(|segment| segment.time);
+    segments
+}
+
+#[test]
+fn beginnings_need_no_rest_where_few_flows_are_followed_at_once() {
+    let followed = flows::<false>(&five(), None);
+    let mut table = Table { followed: Waiting::new(2, FOLLOWED_IDLE), ..Table::new(0, 0, 0) };
+    assert!(flows_of::<true>(&mut table, &five(), None) == followed);
+    assert_eq!((table.followed.live(), table.resting.queued()), (0, 0));
+}
+
+#[test]
+fn among_too_many_beginnings_the_silent_ones_rest_and_go_on_where_they_were() {
+    let mut followed = flows::<false>(&five(), None);
+    let mut table = Table { begun: Waiting::new(2, FOLLOWED_IDLE), ..Table::new(0, 0, 0) };
+    let mut kept = flows_of::<true>(&mut table, &five(), None);
+    assert!(table.followed.live() > 0, "flows that rested are followed when they go on");
+    followed.sort();
+    kept.sort();
+    assert!(kept == followed);
 }
