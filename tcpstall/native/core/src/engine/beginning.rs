@@ -83,7 +83,8 @@ impl Beginning {
         }
         if segment.flags.0 & (Flags::FIN.0 | Flags::RST.0) != 0 {
             // A RST may be void while the SYN is unanswered: see `Connection`.
-            if segment.flags.has(Flags::RST) && self.syn && !self.syn_ack {
+            let unanswered = self.syn && !self.syn_ack;
+            if segment.flags.has(Flags::RST) && unanswered && !self.segments[0].is_reset_by(segment, key) {
                 return false;
             }
             self.reset = segment.flags.has(Flags::RST);

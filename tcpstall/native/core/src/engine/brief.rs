@@ -67,6 +67,13 @@ impl Brief {
         self.time
     }
 
+    /// True if the RST acknowledges this SYN, or follows it.
+    pub(super) fn is_reset_by(&self, reset: &Segment, key: &Key) -> bool {
+        let (next, from_second) = (self.seq.plus(1), reset.source != key.0);
+        let answers = reset.flags.has(Flags::ACK) && reset.ack == next;
+        if from_second == self.from_second { reset.seq == next } else { answers }
+    }
+
     /// The segment, of the flow with that key.
     #[inline]
     pub(super) fn segment(&self, key: &Key) -> Segment {

@@ -113,10 +113,13 @@ fn a_connection_from_its_middle() {
 
 #[test]
 fn a_reset_in_each_state() {
-    let reset = |ack: u32| bare(SERVER, 500, Flags::RST.with(Flags::ACK), 0, ack);
+    let resets = Flags::RST.with(Flags::ACK);
     for before in 0..6 {
-        // One that acknowledges the SYN, and one of an earlier connection.
-        [1, 7].into_iter().for_each(|ack| same(&with(exchanges(2)[..before].to_vec(), &[reset(ack), reset(ack)])));
+        // One that acknowledges the SYN, or follows it, and one of an earlier connection.
+        for number in [1, 7] {
+            let (server, client) = (bare(SERVER, 500, resets, 0, number), bare(CLIENT, 500, Flags::RST, number, 0));
+            [server, client].into_iter().for_each(|reset| same(&with(exchanges(2)[..before].to_vec(), &[reset; 2])));
+        }
     }
 }
 
