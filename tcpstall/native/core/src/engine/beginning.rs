@@ -42,6 +42,12 @@ impl Beginning {
         kept.then_some(new)
     }
 
+    /// Memory of its segments, bytes.
+    #[inline]
+    pub(super) fn memory(&self) -> usize {
+        self.segments.capacity() * size_of::<Brief>()
+    }
+
     /// Only the SYN and the answer have come.
     pub(super) fn is_half_open(&self) -> bool {
         self.half_open

@@ -205,6 +205,14 @@ impl Entry {
         !self.lingers && matches!(&self.flow, Flow::Begun(beginning) if !beginning.is_half_open())
     }
 
+    /// Memory of its first segments, bytes, while only these are kept.
+    pub(super) fn beginning_memory(&self) -> usize {
+        match &self.flow {
+            Flow::Begun(beginning) => beginning.memory(),
+            Flow::Followed(_) | Flow::Resting(_) => 0,
+        }
+    }
+
     /// It is open, and its whole state is in memory.
     pub(super) fn is_under_way(&self) -> bool {
         !self.lingers && matches!(self.flow, Flow::Followed(_))

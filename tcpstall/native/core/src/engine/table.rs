@@ -34,8 +34,9 @@ use crate::wire::{Flags, Segment, tunnel::Tunnel};
 const FOLLOWED: usize = (1 << 14) / SHARDS;
 /// Silence after which a flow is removed: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
-/// Flows of which the first segments are kept at once, at most 2.2 KB each.
-const BEGUN: usize = (1 << 19) / SHARDS;
+/// Largest memory of the first segments of flows of which no more is kept, bytes: a flow takes 2 KB at most, and most take
+/// half a kilobyte.
+const BEGUN_BYTES: usize = (768 << 20) / SHARDS;
 /// Most connections kept with only a SYN and an answer, half a kilobyte each: a flood has millions.
 const HALF_OPEN: usize = (1 << 16) / SHARDS;
 /// Time that an unanswered SYN is kept: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last
@@ -101,7 +102,7 @@ impl Table {
             flights: Flights::default(),
             marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
-            begun: Waiting::new(BEGUN, FOLLOWED_IDLE),
+            begun: Waiting::of_bytes(BEGUN_BYTES, FOLLOWED_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
             resting: Shelf::default(),
             let_go: 0,
@@ -209,7 +210,10 @@ impl Table {
             Flow::Followed(_) => return false,
             Flow::Begun(beginning) if beginning.is_half_open() => self.half_open.leaves(),
             Flow::Begun(_) if entry.lingers => {}
-            Flow::Begun(_) => self.begun.leaves(),
+            Flow::Begun(beginning) => {
+                self.begun.leaves();
+                self.begun.weighs(beginning.memory(), 0);
+            }
             Flow::Resting(resting) => self.resting.leaves(resting),
         }
         let joins = !entry.lingers;
@@ -257,7 +261,7 @@ impl Table {
         let id = self.at;
         self.opened.push(id);
         let entry = Entry { id, key, lingers: over, capture: self.capture, marks: self.marks, flow };
-        let half_open = entry.is_half_open();
+        let (half_open, memory) = (entry.is_half_open(), entry.beginning_memory());
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.entries[slot as usize] = Some(entry);
@@ -275,7 +279,10 @@ impl Table {
             (true, _) => self.half_open.enters(place),
             (_, true) => self.lingering.enters(place),
             _ if followed => self.followed.enters(place),
-            _ => self.begun.enters(place),
+            _ => {
+                self.begun.enters(place);
+                self.begun.weighs(0, memory);
+            }
         }
         self.tidy(slot, segment.time, done);
         followed.then_some(slot)
@@ -329,6 +336,7 @@ impl Table {
                 self.half_open.leaves();
             } else if entry.is_begun() {
                 self.begun.leaves();
+                self.begun.weighs(entry.beginning_memory(), 0);
             } else if entry.is_under_way() {
                 self.followed.leaves();
             }

@@ -25,6 +25,9 @@ pub(super) struct Waiting {
     /// Flows in the queues of other shards.
     elsewhere: usize,
     limit: usize,
+    /// Memory of the flows, and the largest, bytes, where that counts.
+    weight: usize,
+    heaviest: usize,
     patience: Nanos,
 }
 
@@ -42,7 +45,22 @@ pub(super) enum Turn {
 impl Waiting {
     /// A queue for `limit` flows at once, with a silence of `patience` at most.
     pub(super) fn new(limit: usize, patience: Nanos) -> Waiting {
-        Waiting { queue: VecDeque::new(), live: 0, elsewhere: 0, limit, patience }
+        Waiting { queue: VecDeque::new(), live: 0, elsewhere: 0, limit, weight: 0, heaviest: usize::MAX, patience }
+    }
+
+    /// A queue for flows that take at most so many bytes together, with a silence of `patience` at most.
+    pub(super) fn of_bytes(heaviest: usize, patience: Nanos) -> Waiting {
+        Waiting { heaviest, ..Waiting::new(usize::MAX, patience) }
+    }
+
+    /// Takes in that a flow's memory changes; that of one that enters or leaves is 0 outside.
+    #[inline]
+    pub(super) fn weighs(&mut self, before: usize, now: usize) {
+        self.weight = self.weight + now - before;
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.live > self.limit || self.weight > self.heaviest
     }
 
     /// Flows in queue order; some may be gone.
@@ -95,7 +113,7 @@ impl Waiting {
     pub(super) fn next(&mut self, now: Nanos) -> Option<TablePlace> {
         let since = self.queue.front()?.since;
         let swept = self.queue.len() <= 2 * self.live + SLACK;
-        if swept && self.live <= self.limit && now - since < self.patience { None } else { self.queue.pop_front() }
+        if swept && !self.is_crowded() && now - since < self.patience { None } else { self.queue.pop_front() }
     }
 
     /// Decides on the examined flow, which is still open; `last` was its latest segment. A flow that stays is queued
@@ -103,7 +121,7 @@ impl Waiting {
     pub(super) fn turn(&mut self, place: TablePlace, last: Nanos, now: Nanos) -> Turn {
         if now - last >= self.patience {
             Turn::NoPatience
-        } else if self.live > self.limit && last <= place.since {
+        } else if self.is_crowded() && last <= place.since {
             Turn::NoRoom
         } else {
             self.waits(TablePlace { since: last, ..place });
@@ -144,6 +162,17 @@ mod tests {
     fn the_longest_silence_goes_first() {
         assert_eq!(gone(1, 100, 1, 10), [1]);
         assert_eq!(gone(1, 100, 5, 10), [2]);
+    }
+
+    #[test]
+    fn who_takes_too_much_memory_goes() {
+        let mut waiting = Waiting::of_bytes(100, Nanos(100));
+        (1..=2).for_each(|id| waiting.enters(place(id, id as i64)));
+        waiting.weighs(0, 100);
+        assert!(waiting.next(Nanos(10)).is_none());
+        waiting.weighs(50, 51);
+        let first = waiting.next(Nanos(10)).unwrap();
+        assert_eq!((first.id, waiting.turn(first, Nanos(1), Nanos(10))), (1, Turn::NoRoom));
     }
 
     #[test]

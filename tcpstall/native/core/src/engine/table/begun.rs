@@ -12,11 +12,16 @@ impl Table {
         if beginning.is_half_open() {
             return self.opens(slot, segment, done);
         }
+        let before = beginning.memory();
         let kept = beginning.keeps(segment, &entry.key);
-        if kept && beginning.is_over() && !entry.lingers {
-            entry.lingers = true;
-            self.begun.leaves();
-            self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
+        if !entry.lingers {
+            self.begun.weighs(before, beginning.memory());
+            if kept && beginning.is_over() {
+                entry.lingers = true;
+                self.begun.leaves();
+                self.begun.weighs(beginning.memory(), 0);
+                self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
+            }
         }
         kept
     }
@@ -27,11 +32,13 @@ impl Table {
             return false;
         };
         let place = TablePlace { since: entry.last(), slot, id: entry.id };
+        let memory = entry.beginning_memory();
         if let Flow::Begun(beginning) = &mut entry.flow {
             beginning.is_opened();
         }
         self.half_open.leaves();
         self.begun.enters(place);
+        self.begun.weighs(0, memory);
         self.tidy(slot, segment.time, done);
         self.keeps(slot, segment, done)
     }

@@ -93,12 +93,15 @@ impl Table {
     /// Puts flows into the empty table; of the queues only its own flows count.
     pub(in super::super) fn fill(&mut self, entries: Vec<Entry>, queues: &Queues, marks: u64, latest: Nanos) {
         (self.marks, self.latest) = (marks, latest);
-        let (mut slots, mut half_open, mut begun, mut followed) = (HashMap::new(), 0, 0, 0);
+        let mut slots = HashMap::new();
+        let (mut half_open, mut begun, mut memory, mut followed) = (0, 0, 0, 0);
         for entry in entries {
             let slot = self.entries.len() as u32;
             slots.insert(entry.id, slot);
             half_open += usize::from(entry.is_half_open());
-            begun += usize::from(entry.is_begun());
+            if entry.is_begun() {
+                (begun, memory) = (begun + 1, memory + entry.beginning_memory());
+            }
             followed += usize::from(entry.is_under_way());
             self.starts_held += usize::from(entry.has_begun_with());
             self.insert(entry.key, slot);
@@ -109,6 +112,7 @@ impl Table {
         let places = |queue: &Queue| -> VecDeque<TablePlace> { queue.iter().filter_map(place).collect() };
         self.half_open.resume(places(&queues.half_open), half_open);
         self.begun.resume(places(&queues.begun), begun);
+        self.begun.weighs(0, memory);
         self.followed.resume(places(&queues.followed), followed);
         self.lingering = Lingering::of(places(&queues.lingering));
         self.flights.resume(self.resting.resume(&self.entries));

@@ -189,7 +189,7 @@ fn beginnings_need_no_rest_where_few_flows_are_followed_at_once() {
 #[test]
 fn among_too_many_beginnings_the_silent_ones_rest_and_go_on_where_they_were() {
     let mut followed = flows::<false>(&five(), None);
-    let mut table = Table { begun: Waiting::new(2, FOLLOWED_IDLE), ..Table::new(0, 0, 0) };
+    let mut table = Table { begun: Waiting::of_bytes(1_000, FOLLOWED_IDLE), ..Table::new(0, 0, 0) };
     let mut kept = flows_of::<true>(&mut table, &five(), None);
     assert!(table.followed.live() > 0, "flows that rested are followed when they go on");
     followed.sort();
