@@ -1,11 +1,11 @@
 """Some flows of a run, as the native core hands them over, narrowed to the servers that are meant."""
 
-import json
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from typing import TypeVar
 
 from tcpstall import _core
 from tcpstall.causes import Cause
@@ -13,6 +13,9 @@ from tcpstall.check.services import ServedAt
 from tcpstall.model import Analysis, Endpoint, Flow
 
 __all__ = ["Chunk"]
+
+
+_Value = TypeVar("_Value")
 
 
 class Chunk:
@@ -24,13 +27,10 @@ class Chunk:
         # Each look at a report's table makes the table anew.
         self._flows = report.flows
         self._integers: dict[str, Sequence[int]] = {}
-        ends = (self._flows.column(f"server_{part}") for part in ("address", "port"))
-        self._servers = list(zip(*ends, strict=True))
-        self.rows = [
-            row
-            for row, server in enumerate(self._servers)
-            if not services or any(service.serves(*server) for service in services)
-        ]
+        self.rows: Sequence[int] = range(len(self._flows))
+        if services:
+            served = (any(service.serves(*server) for service in services) for server in self._servers)
+            self.rows = [row for row, is_served in enumerate(served) if is_served]
 
     def at(self, server: Endpoint) -> "Chunk":
         """The same with the flows to one server alone."""
@@ -39,11 +39,19 @@ class Chunk:
         return part
 
     @cached_property
+    def _servers(self) -> list[tuple[str, int]]:
+        return list(zip(self._flows.column("server_address"), self._flows.column("server_port"), strict=True))
+
+    @cached_property
     def _rows_at(self) -> dict[tuple[str, int], list[int]]:
         rows: dict[tuple[str, int], list[int]] = defaultdict(list)
         for row in self.rows:
             rows[self._servers[row]].append(row)
         return rows
+
+    def chosen(self, column: Sequence[_Value]) -> Sequence[_Value]:
+        """Values of the flows that are checked."""
+        return column if len(self.rows) == len(column) else [column[row] for row in self.rows]
 
     def integers(self, name: str) -> Sequence[int]:
         """An integer column that is known of every flow."""
@@ -55,25 +63,23 @@ class Chunk:
         """Time that a cause took of each flow."""
         return self.integers(f"time_{cause.replace('-', '_')}_ns")
 
-    def unsure_ns(self, row: int, cause: Cause) -> int:
-        """Waits of a flow that have this label, but below the confidence."""
-        return self._unsure[self._ids[row], cause.value]
+    def unsure_ns(self, cause: Cause) -> Mapping[int, int]:
+        """Waits that have this label, but below the confidence, by the row of their flow."""
+        return self._unsure[cause.value]
 
     @cached_property
-    def _stalls(self) -> _core.Table:
-        return self._report.stalls
+    def _row_of(self) -> Mapping[int, int]:
+        """Rows by the numbers of their flows."""
+        return {flow: row for row, flow in enumerate(self.integers("flow"))}
 
     @cached_property
-    def _ids(self) -> Sequence[int]:
-        return self.integers("flow")
-
-    @cached_property
-    def _unsure(self) -> Counter[tuple[int, str]]:
-        columns = (self._stalls.column(name) for name in ("flow", "cause", "confidence", "duration_ns"))
-        sums: Counter[tuple[int, str]] = Counter()
+    def _unsure(self) -> Mapping[str, Counter[int]]:
+        stalls = self._report.stalls
+        columns = (stalls.column(name) for name in ("flow", "cause", "confidence", "duration_ns"))
+        sums: dict[str, Counter[int]] = defaultdict(Counter)
         for flow, cause, confidence, span in zip(*columns, strict=True):
             if confidence < self._confidence:
-                sums[flow, cause] += span
+                sums[cause][self._row_of[flow]] += span
         return sums
 
     @cached_property
@@ -82,22 +88,20 @@ class Chunk:
         return self._flows.column("handshake_ns")
 
     @cached_property
-    def outcomes(self) -> dict[int, str]:
-        """Outcomes of connections by row, as `Flow.outcome`; all others were established and heard to the end."""
-        waits = zip(self._stalls.column("flow"), self._stalls.column("ended"), strict=True)
-        endless = {flow for flow, ended in waits if not ended}
-        complete = self._flows.column("handshake_complete")
-        # Only these can have one: a flow's JSON is read for no others.
-        rows = [row for row in self.rows if not complete[row] or self._ids[row] in endless]
-        told = {row: json.loads(self._report.flow_json(row))["outcome"] for row in rows}
-        return {row: outcome for row, outcome in told.items() if outcome}
+    def outcomes(self) -> Sequence[str | None]:
+        """Outcomes of connections, as `Flow.outcome`; None of those that were established and heard to the end."""
+        return self._flows.column("outcome")
 
-    def latencies_ns(self) -> list[tuple[int, int]]:
+    def latencies_ns(self) -> tuple[list[int], list[int]]:
         """The row and the latency of each exchange of the flows that are checked."""
         exchanges = self._report.exchanges
-        checked = {self._ids[row]: row for row in self.rows}
-        pairs = zip(exchanges.column("flow"), exchanges.column("latency_ns"), strict=True)
-        return [(checked[flow], latency) for flow, latency in pairs if flow in checked]
+        rows = [self._row_of[flow] for flow in exchanges.column("flow")]
+        latencies = exchanges.column("latency_ns")
+        if len(self.rows) == len(self._flows):
+            return rows, latencies
+        checked = set(self.rows)
+        pairs = [pair for pair in zip(rows, latencies, strict=True) if pair[0] in checked]
+        return [row for row, _ in pairs], [latency for _, latency in pairs]
 
     def flow(self, row: int) -> Flow:
         """The whole of it."""

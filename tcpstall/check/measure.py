@@ -1,6 +1,7 @@
 """A quantity folded over all flows, whatever their number, with the flow that shows it best."""
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,15 +39,16 @@ class Tally:
         self.total = 0
         self.worst: Worst | None = None
 
-    def add(self, row: int, amount: int) -> None:
-        """An item of a chunk."""
-        self.items += 1
-        self.flows += amount > 0
-        self.total += amount
+    def add(self, rows: Sequence[int], amounts: Sequence[int]) -> None:
+        """The items of a chunk, each with the row of its flow."""
+        self.items += len(amounts)
+        self.flows += sum(map((0).__lt__, amounts))
+        self.total += sum(amounts)
         if self._percentile != WORST:
-            self._all.append(amount)
-        if amount > max(self._best[1] if self._best else 0, self.worst.amount if self.worst else 0):
-            self._best = row, amount
+            self._all.extend(amounts)
+        most = max(amounts, default=0)
+        if most > (self.worst.amount if self.worst else 0):
+            self._best = rows[amounts.index(most)], most
 
     def keep(self, chunk: Chunk, what: Quantity, confidence: float) -> None:
         """Looks at the chunk's worst flow while it is there."""
@@ -78,9 +80,9 @@ class Measure:
     def take(self, chunk: Chunk) -> None:
         """Adds the flows of a chunk."""
         self.whole += self._what.whole(chunk)
-        for amount in self._what.amounts(chunk):
-            self.seen.add(amount.row, amount.seen)
-            self.sure.add(amount.row, amount.sure)
+        amounts = self._what.amounts(chunk)
+        self.seen.add(amounts.rows, amounts.seen)
+        self.sure.add(amounts.rows, amounts.sure)
         self.seen.keep(chunk, self._what, 0.0)
         self.sure.keep(chunk, self._what, self._confidence)
 

@@ -1,7 +1,9 @@
 """Quantities that rules measure of flows: the time that causes took, latencies, outcomes, bytes sent again."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+from operator import add, sub
 from typing import Protocol
 
 from tcpstall.causes import Cause
@@ -9,25 +11,26 @@ from tcpstall.check.chunk import Chunk
 from tcpstall.check.rule import LATENCY, LOST, OUTCOMES, RETRANSMITTED
 from tcpstall.model import Flow, Stall
 
-__all__ = ["Amount", "Quantity", "Waits", "quantity"]
+__all__ = ["Amounts", "Quantity", "Waits", "quantity"]
 
 _ITS_OWN_PROOF = frozenset({Cause.UNEXPLAINED, Cause.CAPTURE_GAP})
 """Labels that state a lack of evidence: more confidence would be another label."""
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """Amount that a flow, by its row, adds to a rule: by all labels, and by the sure ones alone."""
+class Amounts:
+    """Columns of what flows or exchanges add to a rule: by all labels, and by the sure ones alone; none is negative."""
 
-    row: int
-    seen: int
-    sure: int
+    rows: Sequence[int]
+    """Row of the flow."""
+    seen: Sequence[int]
+    sure: Sequence[int]
 
 
 class Quantity(Protocol):
     """A quantity that a rule measures."""
 
-    def amounts(self, chunk: Chunk) -> Iterator[Amount]:
+    def amounts(self, chunk: Chunk) -> Amounts:
         """One a flow, or one an exchange; ns, bytes, or 1 of a flow that has it."""
 
     def whole(self, chunk: Chunk) -> int:
@@ -48,26 +51,32 @@ class Waits:
     causes: Collection[Cause]
     by_label: bool = True
 
-    def amounts(self, chunk: Chunk) -> Iterator[Amount]:
+    def amounts(self, chunk: Chunk) -> Amounts:
         """See Quantity; a handshake only of flows that show one."""
-        columns = {cause: chunk.time_ns(cause) for cause in self.causes}
-        set_up = chunk.handshakes if set(columns) == {Cause.HANDSHAKE} else None
-        for row in chunk.rows:
-            if set_up is None or set_up[row] is not None:
-                spans = {cause: column[row] for cause, column in columns.items() if column[row]}
-                seen = sum(spans.values())
-                yield Amount(row, seen, seen - sum(self._unsure(chunk, row, *span) for span in spans.items()))
+        rows = chunk.rows
+        if set(self.causes) == {Cause.HANDSHAKE}:
+            set_up = chunk.handshakes
+            rows = [row for row in rows if set_up[row] is not None]
+        seen = unsure = [0] * len(rows)
+        for cause in self.causes:
+            column = chunk.time_ns(cause)
+            if any(column):
+                spans = [column[row] for row in rows]
+                seen = list(map(add, seen, spans))
+                unsure = list(map(add, unsure, self._unsure(chunk, cause, rows, spans)))
+        return Amounts(rows, seen, list(map(sub, seen, unsure)))
 
-    def _unsure(self, chunk: Chunk, row: int, cause: Cause, span: int) -> int:
-        """Part of a cause's time in a flow that may have been another's, or nobody's."""
+    def _unsure(self, chunk: Chunk, cause: Cause, rows: Sequence[int], spans: Sequence[int]) -> Iterable[int]:
+        """Parts of a cause's times in flows that may have been another's, or nobody's."""
         if not self.by_label:
-            return span if cause is Cause.CAPTURE_GAP else 0
-        return 0 if cause in _ITS_OWN_PROOF else min(span, chunk.unsure_ns(row, cause))
+            return spans if cause is Cause.CAPTURE_GAP else repeat(0)
+        if cause in _ITS_OWN_PROOF or not (unsure := chunk.unsure_ns(cause)):
+            return repeat(0)
+        return [min(span, unsure.get(row, 0)) for row, span in zip(rows, spans, strict=True)]
 
     def whole(self, chunk: Chunk) -> int:
         """The length of the flows, ns."""
-        lengths = chunk.integers("duration_ns")
-        return sum(lengths[row] for row in chunk.rows)
+        return sum(chunk.chosen(chunk.integers("duration_ns")))
 
     def shown_by(self, flow: Flow) -> Sequence[Stall]:
         """Those of the causes."""
@@ -77,9 +86,10 @@ class Waits:
 class _Latency:
     """From a request's first byte to its response's last."""
 
-    def amounts(self, chunk: Chunk) -> Iterator[Amount]:
+    def amounts(self, chunk: Chunk) -> Amounts:
         """See Quantity."""
-        return (Amount(row, latency, latency) for row, latency in chunk.latencies_ns())
+        rows, latencies = chunk.latencies_ns()
+        return Amounts(rows, latencies, latencies)
 
     def whole(self, chunk: Chunk) -> int:
         """See Quantity: a latency is no share of anything."""
@@ -101,11 +111,10 @@ class _Outcome:
 
     name: str
 
-    def amounts(self, chunk: Chunk) -> Iterator[Amount]:
+    def amounts(self, chunk: Chunk) -> Amounts:
         """See Quantity."""
-        for row in chunk.rows:
-            came = int(chunk.outcomes.get(row) == self.name)
-            yield Amount(row, came, came)
+        came = [int(outcome == self.name) for outcome in chunk.chosen(chunk.outcomes)]
+        return Amounts(chunk.rows, came, came)
 
     def whole(self, chunk: Chunk) -> int:
         """The number of flows."""
@@ -119,15 +128,14 @@ class _Outcome:
 class _Retransmitted:
     """Payload that was sent again."""
 
-    def amounts(self, chunk: Chunk) -> Iterator[Amount]:
+    def amounts(self, chunk: Chunk) -> Amounts:
         """See Quantity."""
         sums = _both(chunk, "retransmitted_bytes")
-        return (Amount(row, sums[row], sums[row]) for row in chunk.rows)
+        return Amounts(chunk.rows, sums, sums)
 
     def whole(self, chunk: Chunk) -> int:
         """Payload of the flows, bytes."""
-        sums = _both(chunk, "bytes")
-        return sum(sums[row] for row in chunk.rows)
+        return sum(_both(chunk, "bytes"))
 
     def shown_by(self, flow: Flow) -> Sequence[Stall]:
         """Repairs that were waited for."""
@@ -135,8 +143,8 @@ class _Retransmitted:
 
 
 def _both(chunk: Chunk, name: str) -> list[int]:
-    ends = (chunk.integers(f"{side}_{name}") for side in ("client", "server"))
-    return [client + server for client, server in zip(*ends, strict=True)]
+    client, server = (chunk.chosen(chunk.integers(f"{side}_{name}")) for side in ("client", "server"))
+    return list(map(add, client, server))
 
 
 def quantity(name: str, causes: Sequence[Cause]) -> Quantity:

@@ -69,6 +69,15 @@ def test_pseudonyms_hide_them(scene: Scene) -> None:
     assert [flows.column(name) for name in NAMES] == [[None]] * len(NAMES)
 
 
+@pytest.mark.parametrize(
+    ("how", "outcome"),
+    [({}, None), ({"refused": True}, "refused"), ({"lost_syns": 3, "answered": False}, "unreachable")],
+)
+def test_a_flow_has_its_outcome(scene: Scene, how: dict[str, Any], outcome: str | None) -> None:
+    scene.handshake(rtt_ms=20, **how)
+    assert told(scene, "outcome", tap="client") == (outcome,)
+
+
 def _syn(*fields: str) -> tuple[str, ...]:
     return tuple(f"{end}_{field}" for end in ("client", "server") for field in fields)
 

@@ -2,6 +2,7 @@
 
 import statistics
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -117,3 +118,30 @@ def test_the_parts_in_which_flows_come_change_nothing(mixed: Path) -> None:
         "forbid gone",
     ]
     assert len(found[0].those("broken")) == 6
+
+
+class _Counted:
+    """A report that counts how many flows are read as JSON."""
+
+    def __init__(self, report: _core.Report) -> None:
+        self._report = report
+        self.read = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._report, name)
+
+    def __len__(self) -> int:
+        return len(self._report)
+
+    def flow_json(self, index: int) -> str:
+        self.read += 1
+        return self._report.flow_json(index)
+
+
+@pytest.mark.parametrize("limit", ["refused=5%", "gone=0flows"])
+def test_of_all_flows_at_most_the_worst_are_read_as_json(tmp_path: Path, limit: str) -> None:
+    path = played(tmp_path, *[refused] * 12)
+    checking = Checking(written([limit], [])[limit.partition("=")[0]], confidence=0.75)
+    report = _Counted(_core.analyze([str(path)], bursts=False))
+    checking.take(cast(_core.Report, report))
+    assert (checking.flows, report.read <= 2) == (12, True)

@@ -44,6 +44,13 @@ _CONNECTION = (
     column(COUNT, NS, "base_rtt_ns", "the path's smallest round trip; null where unknown"),
     column(FLAG, "", "handshake_complete", "SYN, SYN-ACK and the ACK that completes them were captured"),
     column(COUNT, NS, "handshake_ns", "first SYN to the completing segment or the last attempt; null without a SYN"),
+    column(
+        TEXT,
+        "",
+        "outcome",
+        "unreachable, refused, half-open, aborted, gone; too-early or one-sided where the capture does not decide; "
+        "null for an established connection whose ends were heard",
+    ),
     column(COUNT, "", "stalls", "waits of both ends"),
     column(COUNT, NS, "lost_ns", "time that causes own: all but sending, plain travel and closing"),
     column(COUNT, "", "exchanges", "requests with their responses"),

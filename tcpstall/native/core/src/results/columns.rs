@@ -146,6 +146,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("base_rtt_ns", rows, |row| row.base_rtt_ns.map(|span| span.0)),
         flags("handshake_complete", rows, |row| row.handshake.complete),
         integers("handshake_ns", rows, |row| row.handshake.duration_ns.map(|span| span.0)),
+        texts("outcome", rows, |row| row.outcome.outcome.map(|outcome| outcome.name())),
         integers("stalls", rows, |row| Some(row.stalls.len() as i64)),
         integers("lost_ns", rows, |row| Some(row.lost().0)),
         integers("exchanges", rows, |row| signed(row.connection.exchanges)),
