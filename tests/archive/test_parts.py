@@ -106,3 +106,27 @@ def test_parts_of_many_rows_are_written_as_differences_and_say_the_same(
         found = duckdb.execute(encodings, [f"{folder}/flows/*/*.parquet"]).fetchall()
         assert any("DELTA_BINARY_PACKED" in encoding for (encoding,) in found) == differences
     assert rows(store) == rows(undisturbed)
+
+
+def test_rows_of_small_reports_have_their_own_origin_and_the_order_in_which_they_came(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.pcap", tmp_path / "b.pcap"]
+    for number, path in enumerate(paths):
+        path.write_bytes(single(number, packets=60))
+    small = _core.analyze([str(path) for path in paths], sets=[0, 1])
+    large = _core.analyze([str(paths[0])] * 150, sets=list(range(150)))
+    gathered = _core.Gathered()
+    expected = []
+    for number in range(80):
+        report = large if number == 40 else small
+        scan, sensor = f"{number:016}", None if number % 3 else f"berlin-{number}"
+        names = [f"file:///{number}-{index}.pcap" for index in range(150 if report is large else 2)]
+        gathered.add(report, scan, names, sensor)
+        columns = (report.flows.column(name) for name in ("capture", "flow"))
+        expected += [(scan, names[capture], sensor, flow) for capture, flow in zip(*columns, strict=True)]
+    of = dict(gathered.take())
+    columns = (of["flows"].column(name) for name in ("scan", "capture", "sensor", "flow"))
+    assert list(zip(*columns, strict=True)) == expected
+    captures = {(scan, flow): capture for scan, capture, _, flow in expected}
+    for name in ("stalls", "exchanges", "findings"):
+        told = [of[name].column(column) for column in ("scan", "flow", "capture")]
+        assert all(captures[scan, flow] == capture for scan, flow, capture in zip(*told, strict=True)), name

@@ -1,17 +1,24 @@
 //! Gathers rows of many runs until a store writes them.
 
 use std::mem::take;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use tcpstall_core::results::columns::Columns;
-use tcpstall_core::results::stored::Origin;
+use tcpstall_core::results::rows::FlowRow;
+use tcpstall_core::results::stored::{Origin, Origins};
 
 use crate::report::Report;
 use crate::table::{Table, batch};
 
 /// Rows of a batch: smaller batches would have headers larger than their content.
 const BATCH: usize = 2_048;
+
+/// Flows that are made columns at once: to make the 200 columns costs as much as the values of 20 flows, and most
+/// captures of an archive of small files have one flow.
+const AT_ONCE: usize = 128;
 
 /// Rows of the tables of a store.
 #[pyclass(module = "tcpstall._core")]
@@ -21,6 +28,27 @@ pub(crate) struct Gathered {
     stalls: Rows,
     exchanges: Rows,
     findings: Rows,
+    few: Few,
+}
+
+/// Flows of small reports that are no columns yet; `capture` is the number of the flow's own origin.
+#[derive(Default)]
+struct Few {
+    rows: Vec<FlowRow>,
+    origins: Vec<Origin>,
+}
+
+impl Few {
+    /// Adds the flows of a report, each with its origin: a report of few flows may be of thousands of captures.
+    fn add(&mut self, rows: &[FlowRow], origins: &[Origin]) -> PyResult<()> {
+        for row in rows {
+            let origin =
+                origins.get(row.capture as usize).ok_or_else(|| PyIndexError::new_err("a capture has no name"))?;
+            self.rows.push(FlowRow { capture: self.origins.len() as u32, ..row.clone() });
+            self.origins.push(origin.clone());
+        }
+        Ok(())
+    }
 }
 
 /// Rows of one table: full batches, and the present one.
@@ -65,6 +93,21 @@ impl Rows {
     }
 }
 
+impl Gathered {
+    fn put(&mut self, rows: &[FlowRow], origins: &[Origin]) -> PyResult<()> {
+        let origins = Origins(origins);
+        self.flows.add(origins.flows(rows))?;
+        self.stalls.add(origins.stalls(rows))?;
+        self.exchanges.add(origins.exchanges(rows))?;
+        self.findings.add(origins.findings(rows))
+    }
+
+    fn put_few(&mut self) -> PyResult<()> {
+        let Few { rows, origins } = take(&mut self.few);
+        self.put(&rows, &origins)
+    }
+}
+
 #[pymethods]
 impl Gathered {
     #[new]
@@ -72,8 +115,9 @@ impl Gathered {
         Gathered::default()
     }
 
-    fn __len__(&self) -> usize {
-        self.flows.len() + self.stalls.len() + self.exchanges.len() + self.findings.len()
+    fn __len__(&mut self) -> PyResult<usize> {
+        self.put_few()?;
+        Ok(self.flows.len() + self.stalls.len() + self.exchanges.len() + self.findings.len())
     }
 
     /// Memory of the rows, but for those of batches that are not full yet.
@@ -84,16 +128,22 @@ impl Gathered {
 
     #[pyo3(signature = (report, scan, captures, sensor=None))]
     fn add(&mut self, report: &Report, scan: &str, captures: Vec<String>, sensor: Option<&str>) -> PyResult<()> {
-        let origin = Origin { scan, sensor, captures: &captures };
-        self.flows.add(origin.flows(report.rows()))?;
-        self.stalls.add(origin.stalls(report.rows()))?;
-        self.exchanges.add(origin.exchanges(report.rows()))?;
-        self.findings.add(origin.findings(report.rows()))
+        let (scan, sensor) = (Arc::from(scan), sensor.map(Arc::from));
+        let origin = |capture| Origin { scan: Arc::clone(&scan), sensor: sensor.clone(), capture };
+        let origins: Vec<Origin> = captures.into_iter().map(origin).collect();
+        let is_small = report.rows().len() < AT_ONCE;
+        if is_small {
+            self.few.add(report.rows(), &origins)?;
+            return if self.few.rows.len() < AT_ONCE { Ok(()) } else { self.put_few() };
+        }
+        self.put_few()?;
+        self.put(report.rows(), &origins)
     }
 
     /// Returns the tables by name, and empties the gathering.
     fn take(&mut self) -> PyResult<Vec<(&'static str, Table)>> {
-        let Gathered { flows, stalls, exchanges, findings } = take(self);
+        self.put_few()?;
+        let Gathered { flows, stalls, exchanges, findings, few: _ } = take(self);
         Ok(vec![
             ("flows", flows.table()?),
             ("stalls", stalls.table()?),

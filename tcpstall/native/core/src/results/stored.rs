@@ -1,56 +1,66 @@
 //! Rows in a store of many captures: each names its scan, its flow, its capture and its sensor.
 
+use std::sync::Arc;
+
 use super::columns::{self, Column, Columns, addresses, flags, integers, signed, texts};
 use super::findings;
 use super::rows::FlowRow;
 
-/// Origin of rows.
-#[derive(Clone, Copy, Debug)]
-pub struct Origin<'a> {
+/// Origin of the rows of one capture.
+#[derive(Clone, Debug)]
+pub struct Origin {
     /// Name of the scan.
-    pub scan: &'a str,
-    /// Label of the place where the captures were made.
-    pub sensor: Option<&'a str>,
-    /// Names of its captures, by number.
-    pub captures: &'a [String],
+    pub scan: Arc<str>,
+    /// Label of the place where the capture was made.
+    pub sensor: Option<Arc<str>>,
+    /// Name of the capture.
+    pub capture: String,
 }
 
-impl Origin<'_> {
-    fn columns(&self, flows: &[&FlowRow]) -> [Column; 4] {
+/// Origins of rows, by the numbers of their captures.
+#[derive(Clone, Copy, Debug)]
+pub struct Origins<'a>(pub &'a [Origin]);
+
+impl<'a> Origins<'a> {
+    fn of(self, flow: &FlowRow) -> Option<&'a Origin> {
+        self.0.get(flow.capture as usize)
+    }
+
+    fn columns(self, flows: &[&FlowRow]) -> [Column; 4] {
         [
-            texts("scan", flows, |_| Some(self.scan)),
+            texts("scan", flows, |flow| self.of(flow).map(|origin| &origin.scan)),
             integers("flow", flows, |flow| signed(flow.id)),
-            texts("capture", flows, |flow| self.captures.get(flow.capture as usize)),
-            texts("sensor", flows, |_| self.sensor),
+            texts("capture", flows, |flow| self.of(flow).map(|origin| &origin.capture)),
+            texts("sensor", flows, |flow| self.of(flow).and_then(|origin| origin.sensor.as_ref())),
         ]
     }
 
     /// Table with one flow per row.
-    pub fn flows(&self, rows: &[FlowRow]) -> Columns {
+    pub fn flows(self, rows: &[FlowRow]) -> Columns {
         let flows: Vec<&FlowRow> = rows.iter().collect();
         let others = columns::flows(rows).into_iter().filter(|column| !matches!(&*column.name, "flow" | "capture"));
         self.columns(&flows).into_iter().chain(others).collect()
     }
 
     /// Table with one stall per row.
-    pub fn stalls(&self, rows: &[FlowRow]) -> Columns {
+    pub fn stalls(self, rows: &[FlowRow]) -> Columns {
         self.of_flows(&repeated(rows, |flow| flow.stalls.len()), columns::stalls(rows))
     }
 
     /// Table with one exchange per row.
-    pub fn exchanges(&self, rows: &[FlowRow]) -> Columns {
+    pub fn exchanges(self, rows: &[FlowRow]) -> Columns {
         self.of_flows(&repeated(rows, |flow| flow.exchanges.as_ref().map_or(0, Vec::len)), columns::exchanges(rows))
     }
 
     /// Table with one flow's contribution to one finding per row.
-    pub fn findings(&self, rows: &[FlowRow]) -> Columns {
+    pub fn findings(self, rows: &[FlowRow]) -> Columns {
         let parts = findings::parts(rows);
         let flows: Vec<&FlowRow> = parts.iter().map(|part| part.flow).collect();
         self.of_flows(&flows, findings::columns(&parts).into())
     }
 
     /// Adds the columns of the flow to rows of which a flow has several; `flows` has the flow of each row.
-    fn of_flows(&self, flows: &[&FlowRow], columns: Columns) -> Columns {
+    fn of_flows(self, flows: &[&FlowRow], columns: Columns) -> Columns {
         let ends = [
             addresses("client_address", flows, |flow| flow.client.address),
             integers("client_port", flows, |flow| Some(i64::from(flow.client.port))),
