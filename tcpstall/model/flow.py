@@ -262,6 +262,8 @@ class Flow:
     exchanges: tuple[Exchange, ...] = ()
     connection: Connection = Connection(exchanges=0)
     tunnel: str | None = None
+    vlan: int | None = None
+    """VLAN of its first packet, by the outermost tag; None without a tag."""
     label: str | None = None
     label_source: str | None = None
     notes: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import tcpstall
 from tcpstall import _core
 from tcpstall.archive.scan import scan
 from tcpstall.archive.session import session
@@ -12,6 +13,7 @@ from tcpstall.archive.store import Store
 from tcpstall.labels import read_label
 from tests.archive.here import here
 from tests.scene import Reader, Scene
+from tests.scene.packet import Link
 from tests.test_labels import REQUEST, hello
 
 NAMES = ("server_name", "http_host", "http_method", "http_status")
@@ -76,6 +78,19 @@ def test_pseudonyms_hide_them(scene: Scene) -> None:
 def test_a_flow_has_its_outcome(scene: Scene, how: dict[str, Any], outcome: str | None) -> None:
     scene.handshake(rtt_ms=20, **how)
     assert told(scene, "outcome", tap="client") == (outcome,)
+
+
+@pytest.mark.parametrize(("link", "vlan"), [("vlan", 42), ("qinq", 7), ("ethernet", None), ("sll", None)])
+def test_a_flow_has_the_vlan_of_its_outermost_tag(scene: Scene, tmp_path: Path, link: Link, vlan: int | None) -> None:
+    scene.handshake()
+    scene.download(100_000)
+    scene.closes()
+    capture = scene.capture(link=link)
+    (flow,) = tcpstall.analyze(capture)
+    assert flow.vlan == vlan
+    scan([str(capture)], str(tmp_path / "store"), executor=here)
+    with session(Store.open(str(tmp_path / "store"))) as asked:
+        assert asked.rows("SELECT vlan FROM flows") == [{"vlan": vlan}]
 
 
 def _syn(*fields: str) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ _CONNECTION = (
     SENSOR,
     *ENDS,
     column(TEXT, "", "tunnel", "tunnels of its first packet, from the inside out; null without a tunnel"),
+    column(COUNT, "", "vlan", "VLAN of its first packet: outermost 802.1Q or 802.1ad tag; null without a tag"),
     LABEL,
     *NAMES,
     column(TEXT, "", "http_method", "method of the first HTTP request"),

@@ -4,7 +4,7 @@ use super::key::Key;
 use crate::packet_no::PacketNo;
 use crate::seq::SeqNo;
 use crate::time::Nanos;
-use crate::wire::{Flags, Segment, Timestamps};
+use crate::wire::{Flags, Segment, Timestamps, VlanId};
 
 /// A segment without SACK blocks, of a known flow: one line of the processor's cache.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -19,6 +19,7 @@ pub(super) struct Brief {
     mss: Option<u16>,
     window: u16,
     ttl: Option<u8>,
+    vlan: Option<VlanId>,
     window_scale: Option<u8>,
     flags: Flags,
     sack_permitted: bool,
@@ -51,6 +52,7 @@ impl Brief {
             mss: segment.mss,
             window: segment.window,
             ttl: segment.ttl,
+            vlan: segment.vlan,
             window_scale: segment.window_scale,
             flags: segment.flags,
             sack_permitted: segment.sack_permitted,
@@ -90,6 +92,7 @@ impl Brief {
             payload: self.payload,
             ip_id: self.ip_id,
             ttl: self.ttl,
+            vlan: self.vlan,
             timestamps: self.timestamps,
             mss: self.mss,
             window_scale: self.window_scale,
@@ -102,5 +105,15 @@ impl Brief {
             sack_count: 0,
             sack: Default::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Brief;
+
+    #[test]
+    fn a_segment_in_brief_is_one_line_of_the_processors_cache() {
+        assert_eq!(size_of::<Brief>(), 64);
     }
 }

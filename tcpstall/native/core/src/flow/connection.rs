@@ -8,7 +8,7 @@ use super::min_rtt::Answer;
 use super::silence::PeerSilence;
 use super::window::Scale;
 use crate::time::Nanos;
-use crate::wire::{Endpoint, Flags, Segment};
+use crate::wire::{Endpoint, Flags, Segment, VlanId};
 
 /// Size of TCP timestamps in each segment: 12 bytes (RFC 7323 §3, padded).
 const TIMESTAMPS_SIZE: u32 = 12;
@@ -76,6 +76,8 @@ pub struct Connection {
     pub client: Endpoint,
     /// The other end.
     pub server: Endpoint,
+    /// VLAN of the first segment.
+    pub vlan: Option<VlanId>,
     /// The roles are known from a SYN or SYN-ACK.
     pub roles_known: bool,
     /// First segment.
@@ -108,6 +110,7 @@ impl Connection {
         Connection {
             client,
             server,
+            vlan: segment.vlan,
             roles_known: syn,
             start: segment.time,
             end: segment.time,
@@ -128,6 +131,7 @@ impl Connection {
         let Connection {
             client,
             server,
+            vlan,
             roles_known,
             start,
             end,
@@ -141,7 +145,7 @@ impl Connection {
             kept_distances,
         } = self;
         [*client, *server] = ends(segment);
-        *roles_known = segment.flags.has(Flags::SYN);
+        (*vlan, *roles_known) = (segment.vlan, segment.flags.has(Flags::SYN));
         (*start, *end) = (segment.time, segment.time);
         (*continues, *segments, *options_cut, *state) = (false, 0, 0, State::Opening);
         (*handshake, *silence, *kept_distances) = (Handshake::default(), Default::default(), None);
@@ -168,8 +172,7 @@ impl Connection {
 
     /// True if this SYN opens a new connection on the same ports (RFC 9293 §3.10.7.4, RFC 6191).
     pub fn is_reused_by(&self, segment: &Segment) -> bool {
-        let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
-        if !syn || ack {
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
             return false;
         }
         match (self.sender(segment), self.handshake.client_isn) {

@@ -73,6 +73,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         client: connection.client,
         server: connection.server,
         tunnel: flow.tunnel().cloned(),
+        vlan: connection.vlan.map(u16::from),
         label: None,
         label_source: None,
         names: None,

@@ -258,6 +258,9 @@ row! {
         /// where there was no tunnel.
         #[json(if_any)]
         pub tunnel: Option<Tunnel>,
+        /// VLAN of its first captured packet: identifier of the outermost tag; absent where there was no tag.
+        #[json(if_any)]
+        pub vlan: Option<u16>,
         /// Label from the first payload, where that is recognised: an HTTP request line with its host, a TLS server name.
         pub label: Option<String>,
         /// Source of the label: `http`, `tls`.

@@ -1,6 +1,7 @@
 //! Follows the EtherType of Ethernet, Linux's cooked captures and FDDI, through VLAN tags, LLC, MPLS and PPPoE.
 
-use super::{Skip, mpls, ppp};
+use super::{Skip, VlanId, mpls, ppp};
+use crate::capture::{Frame, LinkType};
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
@@ -11,6 +12,20 @@ const MPLS_MULTICAST: u16 = 0x8848;
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 /// Smallest EtherType: smaller values are an IEEE 802.3 length, and LLC follows.
 pub(super) const FIRST_TYPE: u16 = 0x0600;
+
+/// VLAN of the outermost tag; `None` without a tag, and for one of priority alone.
+pub(super) fn vlan(frame: &Frame<'_>) -> Option<VlanId> {
+    const IDENTIFIER: u16 = 0x0fff;
+    let (kind_at, tag_at) = match frame.link {
+        LinkType::ETHERNET => (12, 14),
+        LinkType::LINUX_SLL => (14, 16),
+        LinkType::LINUX_SLL2 => (0, 20),
+        _ => return None,
+    };
+    let word = |at: usize| frame.bytes.get(at..)?.first_chunk().copied().map(u16::from_be_bytes);
+    TAGS.contains(&word(kind_at)?).then_some(())?;
+    VlanId::new(word(tag_at)? & IDENTIFIER)
+}
 
 /// Offset of the IP header, if `kind` is the EtherType of the bytes at `at`.
 #[inline]

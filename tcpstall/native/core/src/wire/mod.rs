@@ -21,7 +21,7 @@ mod sll;
 mod sll2;
 mod tcp;
 
-pub use segment::{Address, Endpoint, Flags, SackBlock, Segment, Timestamps};
+pub use segment::{Address, Endpoint, Flags, SackBlock, Segment, Timestamps, VlanId};
 
 use crate::capture::{Frame, LinkType};
 
@@ -64,6 +64,7 @@ struct Envelope<'a> {
 #[inline]
 pub fn decode_into<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Result<&'a [u8], Skip> {
     let header = link_header(frame)?;
+    segment.vlan = ethertype::vlan(frame);
     let packet = frame.bytes.get(header..).ok_or(Skip::CutShort)?;
     let on_wire = frame.wire_length.saturating_sub(header as u32);
     // The version decides, not the link layer's type field: raw and loopback captures have none worth trusting.

@@ -52,6 +52,7 @@ pub(crate) fn read<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Option<&'a [
     segment.payload = (length - header) as u32;
     segment.ip_id = Some(half(6));
     segment.ttl = Some(look[10]);
+    segment.vlan = None;
     segment.tunnelled = false;
     segment.fragmented = false;
     segment.goes_on = false;

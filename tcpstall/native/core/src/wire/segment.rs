@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU16;
 
 use crate::packet_no::PacketNo;
 use crate::seq::SeqNo;
@@ -96,6 +97,9 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
+/// Identifier of a VLAN. IEEE 802.1Q, table 9-2: 0 in a tag is a priority alone, and no VLAN.
+pub type VlanId = NonZeroU16;
+
 /// One TCP segment (or a TSO/GRO frame of several) as it passed the tap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Segment {
@@ -121,6 +125,8 @@ pub struct Segment {
     pub ip_id: Option<u16>,
     /// IPv4 TTL or IPv6 hop limit; `None` where text input does not show it.
     pub ttl: Option<u8>,
+    /// VLAN of the frame's outermost tag; `None` without a tag, and for text input.
+    pub vlan: Option<VlanId>,
     /// The timestamps option.
     pub timestamps: Option<Timestamps>,
     /// The MSS option of a SYN, bytes.

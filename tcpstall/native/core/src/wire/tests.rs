@@ -5,7 +5,7 @@ mod link;
 mod tcp;
 mod tunnel;
 
-use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, decode_into, plain};
+use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, VlanId, decode_into, plain};
 use crate::capture::{Frame, LinkType};
 use crate::packet_no::PacketNo;
 use crate::seq::SeqNo;
@@ -99,6 +99,7 @@ fn used() -> Segment {
         payload: 7,
         ip_id: Some(7),
         ttl: Some(7),
+        vlan: VlanId::new(7),
         timestamps: Some(Timestamps { value: 7, echo: 7 }),
         mss: Some(7),
         window_scale: Some(7),

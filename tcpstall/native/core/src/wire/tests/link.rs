@@ -4,9 +4,14 @@ use super::*;
 
 /// Checks that the frame gives the same segment as the packet alone, cut or not.
 fn carries(link: u16, header: &[u8], packet: &[u8]) {
+    carries_tagged(link, 0, header, packet);
+}
+
+/// The same of a frame whose outermost tag has this VLAN; 0 for none.
+fn carries_tagged(link: u16, vlan: u16, header: &[u8], packet: &[u8]) {
     let frame = [header, packet].concat();
     let ip_header = if packet[0] >> 4 == 4 { 20 } else { 40 };
-    let bare = whole(LinkType::RAW, packet);
+    let bare = whole(LinkType::RAW, packet).map(|bare| Segment { vlan: VlanId::new(vlan), ..bare });
     assert!(bare.is_ok());
     assert_eq!(whole(LinkType(link), &frame), bare, "link type {link}, header {header:x?}");
     cuts_change_nothing(LinkType(link), &frame, header.len() + ip_header);
@@ -32,9 +37,16 @@ fn ethernet_may_be_tagged_more_than_once() {
     let addresses = [0; 12];
     carries(1, &[&addresses[..], &[8, 0]].concat(), &v4);
     carries(1, &[&addresses[..], &[0x86, 0xdd]].concat(), &v6);
-    carries(1, &[&addresses[..], &[0x81, 0, 0, 5, 8, 0]].concat(), &v4);
-    carries(1, &[&addresses[..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6, 0x86, 0xdd]].concat(), &v6);
-    carries(1, &[&addresses[..], &[0x91, 0, 0, 1, 0x91, 0, 0, 2, 0x81, 0, 0, 3, 8, 0]].concat(), &v4);
+    carries_tagged(1, 5, &[&addresses[..], &[0x81, 0, 0, 5, 8, 0]].concat(), &v4);
+    carries_tagged(1, 5, &[&addresses[..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6, 0x86, 0xdd]].concat(), &v6);
+    carries_tagged(1, 1, &[&addresses[..], &[0x91, 0, 0, 1, 0x91, 0, 0, 2, 0x81, 0, 0, 3, 8, 0]].concat(), &v4);
+}
+
+#[test]
+fn a_tag_of_priority_alone_is_no_vlan() {
+    let [v4, _] = both_versions();
+    carries_tagged(1, 0, &[&[0; 12][..], &[0x81, 0, 0xe0, 0, 8, 0]].concat(), &v4);
+    carries_tagged(1, 0xffe, &[&[0; 12][..], &[0x81, 0, 0xff, 0xfe, 8, 0]].concat(), &v4);
 }
 
 #[test]
@@ -72,8 +84,9 @@ fn loopback_families_come_in_both_byte_orders() {
 fn cooked_captures_say_their_type_in_different_places() {
     let [v4, v6] = both_versions();
     carries(113, &[0, 4, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 8, 0], &v4);
-    carries(113, &[0, 4, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0x81, 0, 0, 5, 0x86, 0xdd], &v6);
+    carries_tagged(113, 5, &[0, 4, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0x81, 0, 0, 5, 0x86, 0xdd], &v6);
     carries(276, &[8, 0, 0, 0, 0, 0, 0, 2, 0, 1, 4, 6, 1, 2, 3, 4, 5, 6, 0, 0], &v4);
+    carries_tagged(276, 5, &[0x81, 0, 0, 0, 0, 0, 0, 2, 0, 1, 4, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0, 5, 8, 0], &v4);
     carries(276, &[0x86, 0xdd, 0, 0, 0, 0, 0, 2, 0, 1, 4, 6, 1, 2, 3, 4, 5, 6, 0, 0], &v6);
 }
 

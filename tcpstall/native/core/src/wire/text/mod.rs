@@ -227,6 +227,7 @@ impl Paste {
             payload: printed.payload,
             ip_id: head.ip_id,
             ttl: head.ttl,
+            vlan: None,
             timestamps: printed.options.timestamps,
             mss: printed.options.mss,
             window_scale: printed.options.window_scale,
