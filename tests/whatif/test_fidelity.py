@@ -27,7 +27,7 @@ def test_the_table_counts_what_fits() -> None:
     assert render(found).splitlines()[-1].startswith(f"{fitting} of {len(found)} scenarios")
 
 
-@pytest.mark.parametrize("situation", ["sb-16k-20ms", "many-sndbuf-new-20ms"])
+@pytest.mark.parametrize("situation", ["sb-16k-20ms", "sb-32k-100ms-up", "many-sndbuf-new-20ms"])
 def test_writers_with_a_small_buffer_for_large_frames_are_woken_as_the_kernel_wakes_them(situation: str) -> None:
     capture = FIXTURES / "pairs" / situation / "before.pcap.gz"
     forecasts = whatif(capture, changes=[[Change("think", 10**15)]]).forecasts

@@ -2,22 +2,19 @@
 
 use std::collections::VecDeque;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use crate::causes::Cause;
 use crate::flow::End;
 use crate::replay::record::{PassingKind, Record, Silence};
-use crate::replay::setup::{BufferLevel, UNLIMITED};
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
-/// Waits for a send buffer that prove one.
-const ENOUGH: usize = 3;
 /// Distance of a tap from the sender, as a share of the round trip, from which the tap cannot see the event that a
 /// frame follows.
 pub(super) const NEAR: f64 = 0.1;
 /// Longest time between an event and a frame that follows it at once.
-const AT_ONCE: Nanos = Nanos::from_micros(150);
+pub(super) const AT_ONCE: Nanos = Nanos::from_micros(150);
 /// Frames that prove pacing.
 const PACED: u32 = 20;
 /// Round trips that the pace must last.
@@ -50,38 +47,6 @@ pub(super) fn initial_window(record: &Record, end: End) -> u32 {
     let by_window = stopped.is_some_and(|silence| silence.cause == Cause::CwndLimited);
     let least = if by_window { 1 } else { i64::from(INITIAL_WINDOW) };
     segments.max(least) as u32
-}
-
-/// Levels to which a writer fills its buffer, and levels at which it wakes: between two waits for the buffer the later
-/// one's.
-pub(super) fn send_buffer(record: &Record, end: End) -> Vec<BufferLevel> {
-    let silences = &record.silences[end];
-    let blocked = |silence: &&Silence| silence.cause == Cause::SndbufLimited && silence.next.is_some();
-    if silences.iter().filter(blocked).count() < ENOUGH {
-        return Vec::new();
-    }
-    let own = record.passings.iter().filter(|passing| passing.sender == end && passing.kind == PassingKind::New);
-    let starts: HashMap<u64, i64> = own.map(|passing| (passing.packet.0, passing.start)).collect();
-    let level = |silence: &Silence| {
-        let until = *starts.get(&silence.next?.0)?;
-        let (full, wake) = match blocked(&silence) {
-            // Linux sk_stream_write_space: a third must be free.
-            true => (silence.out_before, silence.out_after.min(silence.out_before * 2 / 3)),
-            // Something else stopped the sender here, so the buffer held at least as much.
-            false => (UNLIMITED, UNLIMITED),
-        };
-        Some(BufferLevel { until, full, wake })
-    };
-    let mut levels: Vec<BufferLevel> = silences.iter().filter_map(level).collect();
-    // Space that acknowledgements free while the writer fills is filled and sent too.
-    for at in 1..levels.len() {
-        let (before, own) = (levels[at - 1], &mut levels[at]);
-        if before.full < UNLIMITED && own.full < UNLIMITED {
-            own.full = own.full.max(own.until - before.until);
-        }
-    }
-    levels.push(BufferLevel { until: i64::MAX, full: UNLIMITED, wake: UNLIMITED });
-    levels
 }
 
 /// True if the sender was seen to end a frame of several segments within a segment, at the edge of the peer's window.

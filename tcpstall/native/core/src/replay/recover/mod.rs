@@ -11,6 +11,7 @@ mod losses;
 mod lost_acks;
 mod pairs;
 mod queue;
+mod send_buffer;
 mod speed;
 mod startup;
 mod steps;
@@ -147,7 +148,7 @@ fn recover_end(
     rtt: Nanos,
     losses: &[Loss],
 ) -> HostSetup {
-    let send_buffer = limits::send_buffer(record, end);
+    let send_buffer = send_buffer::send_buffer(record, end, distances[end]);
     let nagle = limits::nagle(record, end, distances[end]);
     let openings = windows::openings(record, end, distances[end], &heard[end], rtt);
     let window = openings.iter().map(|opening| opening.edge - opening.arrived).max().unwrap_or(0);
