@@ -45,7 +45,8 @@ pub(super) fn delays(record: &Record, end: End, distance: Nanos) -> Delays {
 /// A wait of the peer's newest data for an acknowledgement without data.
 struct Wait {
     lasted: Nanos,
-    /// One segment alone waited: a second one would have been acknowledged at once.
+    /// One segment alone waited. A second one is acknowledged at once, and so is a second small one that a reader takes
+    /// (Linux ICSK_ACK_PUSHED2).
     alone: bool,
     /// In a conversation, as Linux tells one.
     talks: bool,
@@ -54,11 +55,12 @@ struct Wait {
 fn waits(record: &Record, end: End, distance: Nanos) -> Vec<Wait> {
     let (mut waits, mut talks) = (Vec::new(), false);
     let mut newest: Option<(i64, Nanos)> = None;
-    let (mut last, mut acked) = (None, 0);
+    let (mut last, mut acked, mut segments) = (None, 0, 0);
     for passing in &record.passings {
         if passing.sender != end {
             if passing.bytes > 0 {
                 last = Some(passing.time);
+                segments += 1;
                 // Data that were sent again waited for their repair.
                 newest = (passing.kind == PassingKind::New).then_some((passing.start + passing.bytes, passing.time));
             }
@@ -66,13 +68,15 @@ fn waits(record: &Record, end: End, distance: Nanos) -> Vec<Wait> {
         }
         let before = acked;
         acked = passing.ack.unwrap_or(0).max(acked);
+        let alone = segments == 1 && acked - before <= record.mss[end.peer()];
+        segments = if acked > before { 0 } else { segments };
         let sent = newest.take_if(|(offset, _)| passing.ack == Some(*offset)).map(|(_, sent)| sent);
         if passing.bytes > 0 {
             talks |= last.is_some_and(|last| passing.time - last - distance < CONVERSATION);
         } else if let Some(sent) = sent {
             let lasted = passing.time - sent - distance;
             if lasted <= MOST_DELAY {
-                waits.push(Wait { lasted, alone: acked - before <= record.mss[end.peer()], talks });
+                waits.push(Wait { lasted, alone, talks });
             }
             talks &= lasted < LEAST_DELAY;
         }
