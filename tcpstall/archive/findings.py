@@ -49,11 +49,11 @@ _Key = tuple[Any, ...]
 def findings(asked: Session, chosen: Chosen, most: int) -> list[Shown]:
     """The first ones, in the order in which a person should read them."""
     found, best = _found(asked, chosen)
-    [flows] = asked.rows(f"SELECT count(*) AS flows FROM flows {chosen.flows_where()}")
+    flows = _flows(asked, chosen)
 
     def leading(found: Sequence[Finding]) -> list[Finding]:
         # An archive is read for what could change: pauses of applications and the like stand in `query`.
-        return [one for one in ranked(found, flows["flows"]) if one.is_lead][:most]
+        return [one for one in ranked(found, flows) if one.is_lead][:most]
 
     first = leading(_spread(asked, chosen, found, leading(found)))
     first = _with_answers(asked, chosen, first)
@@ -61,6 +61,15 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Shown]:
     shown = examples(asked, [_wanted(row) for row in wanted], _FACTS)
     told = zip(first, _facts(asked, wanted), shown, strict=True)
     return [Shown(replace(finding, example=facts), example) for finding, facts, example in told]
+
+
+def _flows(asked: Session, chosen: Chosen) -> int:
+    """The number of flows that are meant."""
+    if chosen.is_all:
+        [row] = asked.rows(f"SELECT coalesce(sum(flows), 0)::BIGINT AS flows FROM {asked.rolled('flow_sums')}")
+    else:
+        [row] = asked.rows(f"SELECT count(*) AS flows FROM flows {chosen.flows_where()}")
+    return int(row["flows"])
 
 
 def flows_without(asked: Session, chosen: Chosen) -> int:
