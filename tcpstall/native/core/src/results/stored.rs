@@ -22,16 +22,21 @@ pub struct Origin {
 pub struct Origins<'a>(pub &'a [Origin]);
 
 impl<'a> Origins<'a> {
-    fn of(self, flow: &FlowRow) -> Option<&'a Origin> {
-        self.0.get(flow.capture as usize)
+    /// Origin of each row, looked up once: rows are too large to be read once for each column.
+    fn of(self, flows: &[&FlowRow]) -> Vec<Option<&'a Origin>> {
+        match self.0 {
+            [only] => vec![Some(only); flows.len()],
+            several => flows.iter().map(|flow| several.get(flow.capture as usize)).collect(),
+        }
     }
 
     fn columns(self, flows: &[&FlowRow]) -> [Column; 4] {
+        let origins = self.of(flows);
         [
-            texts("scan", flows, |flow| self.of(flow).map(|origin| &origin.scan)),
+            texts("scan", &origins, |origin| origin.map(|origin| &origin.scan)),
             integers("flow", flows, |flow| signed(flow.id)),
-            texts("capture", flows, |flow| self.of(flow).map(|origin| &origin.capture)),
-            texts("sensor", flows, |flow| self.of(flow).and_then(|origin| origin.sensor.as_ref())),
+            texts("capture", &origins, |origin| origin.map(|origin| &origin.capture)),
+            texts("sensor", &origins, |origin| origin.and_then(|origin| origin.sensor.as_ref())),
         ]
     }
 
