@@ -122,7 +122,9 @@ def test_a_service_adds_up_the_flows_with_a_prediction(here: Run, scene: Scene) 
 
 def test_a_larger_window_under_a_buffer_of_large_frames_is_refused(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.download(90_000, tso=4, send_buffer=30_000)
+    scene.download(600_000, tso=16, send_buffer=40_000)
+    scene.wait_ms(800)
+    scene.download(600_000, tso=16, send_buffer=40_000)
     scene.closes()
     forecasts = whatif(scene.capture("server"), changes=[changes("initcwnd=40"), changes("sndbuf=auto")]).forecasts
     assert [one.refused for one in forecasts[0].unpredicted] == ["hidden-limit"]

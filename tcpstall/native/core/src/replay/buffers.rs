@@ -1,6 +1,8 @@
 //! Send and receive buffers of another size: the data that they hold, and the windows that they announce.
 
-use super::setup::{BufferLevel, HostSetup, LARGEST_WINDOW, UNLIMITED, WindowGrowth, WindowOpening};
+use super::setup::{
+    BufferLevel, FrameBuffer, HostSetup, LARGEST_FRAME, LARGEST_WINDOW, UNLIMITED, WindowGrowth, WindowOpening,
+};
 use super::view::View;
 use crate::time::Nanos;
 
@@ -11,8 +13,6 @@ const FIRST_WINDOW: i64 = 65_535;
 const READ_AT_ONCE: Nanos = Nanos::from_millis(2);
 /// Segments of a round trip beyond which Linux lets a window grow (tcp_init_buffer_space).
 const FIRST_FLIGHT: i64 = 10;
-/// Largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE): once begun it is filled, whatever the limit.
-pub(super) const LARGEST_FRAME: i64 = 65_536;
 /// Payload in flight per byte of SO_SNDBUF on a kernel with one segment per buffer: 2 · 1448 / 2304, one segment more
 /// or less.
 pub(super) const ONE_SEGMENT_EACH: f64 = 1.27;
@@ -57,6 +57,13 @@ pub(super) fn send_buffer(end: &HostSetup, size: i64, view: View) -> BufferLevel
     };
     let woken = now.map_or(2.0 / 3.0, |level| (level.wake as f64 / level.full.max(1) as f64).min(2.0 / 3.0));
     BufferLevel { until: i64::MAX, full: full.max(end.mss), wake: (full as f64 * woken) as i64 }
+}
+
+/// The buffer of large frames for a value of SO_SNDBUF, which is doubled.
+pub(super) fn frame_buffer(now: FrameBuffer, size: i64, view: View) -> FrameBuffer {
+    // Linux sk_stream_write_space: a third must be free of what frames and their overhead take.
+    let woken = 2 * size * 2 / 3;
+    FrameBuffer { wake: view.pick(woken, woken * 9 / 10, woken * 3 / 4), ..now }
 }
 
 /// Level of a small send buffer that a small window would hide: SO_SNDBUF 16 KB, the smallest in common use.

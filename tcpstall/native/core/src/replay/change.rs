@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::buffers::{
-    LARGEST_FRAME, ONE_SEGMENT_EACH, hidden_buffer, levels, receive_buffer, send_buffer, tuned, whole_segments,
+    ONE_SEGMENT_EACH, frame_buffer, hidden_buffer, levels, receive_buffer, send_buffer, tuned, whole_segments,
 };
-use super::setup::{Earlier, HostSetup, QueueDepth, Reuse, Setup};
+use super::setup::{Earlier, HostSetup, LARGEST_FRAME, QueueDepth, Reuse, Setup};
 use super::view::View;
 use crate::flow::End;
 use crate::sender::timers::TICK;
@@ -117,11 +117,7 @@ impl Change {
         for end in End::BOTH.into_iter().filter(|end| self.is_at(*end)) {
             self.apply_to(&mut setup.ends[end], view);
             let peer = &mut setup.ends[end.peer()];
-            if self.name == "rcvbuf"
-                && view == View::Doubtful
-                && peer.send_buffer.is_empty()
-                && peer.most_out < LARGEST_FRAME
-            {
+            if self.name == "rcvbuf" && view == View::Doubtful && !peer.is_buffered() && peer.most_out < LARGEST_FRAME {
                 peer.send_buffer = vec![hidden_buffer(peer)];
             }
         }
@@ -131,7 +127,10 @@ impl Change {
         let value = self.value.unwrap_or(0);
         match self.name {
             "initcwnd" => end.initial_window = value.clamp(1, 1 << 20) as u32,
-            "sndbuf" => end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect(),
+            "sndbuf" => {
+                end.frames = self.value.zip(end.frames).map(|(size, now)| frame_buffer(now, size, view));
+                end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect();
+            }
             "rcvbuf" => {
                 let size = self.value.map(|size| whole_segments(size, end.mss));
                 receive_buffer(&mut end.openings, size, view);
@@ -175,8 +174,7 @@ impl Change {
             return true;
         }
         let Some(size) = self.value.filter(|_| self.name == "sndbuf") else { return false };
-        let binds =
-            |end: &HostSetup| end.send_buffer.is_empty() && (size as f64 * ONE_SEGMENT_EACH) < end.most_out as f64;
+        let binds = |end: &HostSetup| !end.is_buffered() && (size as f64 * ONE_SEGMENT_EACH) < end.most_out as f64;
         self.of(setup).any(binds)
     }
 
@@ -190,6 +188,7 @@ impl Change {
         let Some(size) = self.value else { return true };
         let largest = |windows: &mut dyn Iterator<Item = i64>| windows.max().unwrap_or(0);
         self.of(setup).all(|end| match self.name {
+            "sndbuf" if let Some(frames) = end.frames => frame_buffer(frames, size, View::Doubtful).wake >= frames.wake,
             "sndbuf" => {
                 // Whatever large frames made of it, the present option is no larger than the lowest level.
                 let lowest = levels(end).first().map(|level| level.full);
@@ -197,7 +196,7 @@ impl Change {
             }
             "rcvbuf" => size >= largest(&mut end.openings.iter().map(|opening| opening.edge - opening.arrived)),
             _ => false,
-        } || self.name == "sndbuf" && end.send_buffer.is_empty())
+        } || self.name == "sndbuf" && !end.is_buffered())
             && !self.sets_hidden_limit(setup)
     }
 }

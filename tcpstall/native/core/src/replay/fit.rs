@@ -61,7 +61,41 @@ pub(super) fn fit(setup: Setup, captured: &Times) -> Option<Fitted> {
     })
 }
 
-fn reading(mut setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
+fn reading(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
+    let mut other = setup.clone();
+    other.ends.iter_mut().for_each(|end| end.frames = None);
+    let usual = by_levels(other, captured);
+    if setup.ends.iter().all(|end| end.frames.is_none()) {
+        return usual;
+    }
+    framed(setup, captured, usual)
+}
+
+/// Send buffers by the rule for large frames, where that fits as well as their levels: levels do not move with a change.
+fn framed(mut setup: Setup, captured: &Times, usual: Option<(Setup, Played)>) -> Option<(Setup, Played)> {
+    if let Some((usual, _)) = &usual {
+        // What else was found of the ends.
+        for (end, usual) in setup.ends.iter_mut().zip(&usual.ends) {
+            let frames = end.frames;
+            *end = HostSetup { frames, ..usual.clone() };
+        }
+    }
+    let both = [false, true].into_iter().filter_map(|at_once| {
+        let mut setup = setup.clone();
+        setup.ends.iter_mut().filter_map(|end| end.frames.as_mut()).for_each(|frames| frames.at_once = at_once);
+        let played = play(&setup)?;
+        Some((setup, played))
+    });
+    let Some((setup, played)) = both.min_by_key(|(_, played)| played.distance(captured)) else { return usual };
+    let alike = setup.rtt.scaled(ALIKE).0;
+    match &usual {
+        Some((_, other)) if played.distance(captured) > other.distance(captured).max(alike) => usual,
+        _ => Some((setup, played)),
+    }
+}
+
+/// The reading with levels of the send buffer.
+fn by_levels(mut setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
     let overflows = overflowing(&setup, captured);
     // The losses are replayed already.
     setup.ends.iter_mut().filter_map(|end| end.queue.as_mut()).for_each(|queue| queue.overflowed = false);

@@ -2,7 +2,7 @@
 //! are known to a few percent.
 
 use super::model::{Played, play};
-use super::setup::{HostSetup, QueueDepth, Setup, UNLIMITED, WindowGrowth};
+use super::setup::{FrameBuffer, HostSetup, QueueDepth, Setup, UNLIMITED, WindowGrowth};
 use super::view::View;
 use crate::sender::timers::TICK;
 
@@ -75,6 +75,7 @@ fn resized(end: &mut HostSetup, share: f64) {
     for level in end.send_buffer.iter_mut().filter(|level| level.full < UNLIMITED) {
         (level.full, level.wake) = (sized(level.full), sized(level.wake));
     }
+    end.frames = end.frames.map(|frames| FrameBuffer { wake: sized(frames.wake), ..frames });
     end.queue = end.queue.map(|queue| QueueDepth { bytes: sized(queue.bytes), ..queue });
     if end.delayed_ack > TICK {
         end.delayed_ack = if share < 1.0 { end.delayed_ack - TICK } else { end.delayed_ack + TICK };

@@ -170,7 +170,9 @@ impl Base<'_> {
         let bound = Bound::of(self.record, &self.captured, changes);
         let missing = unreplayed(self.record, &self.captured, &self.played, changes);
         // Waits for a buffer that the replay lacks stay.
-        let hidden = missing.transfer_ns == Nanos::ZERO && self.lacks_a_round_trip();
+        // Pushes of whole frames leave no frame to be filled again, so the stops move with every change of the window.
+        let framed = self.setup.ends.iter().any(|end| end.frames.is_some()) && self.played.whole_frames;
+        let hidden = framed || missing.transfer_ns == Nanos::ZERO && self.lacks_a_round_trip();
         if hidden && changes.iter().any(Change::widens) {
             return Err(Refusal::HiddenLimit);
         }
@@ -214,12 +216,17 @@ impl Base<'_> {
         if self.is_luck(&likely, &luck) {
             return Err(Refusal::Luck);
         }
+        let others = self.other_turns(changes, &bound, lifts, &missing);
+        if others.as_ref().is_some_and(|others| (others.waited() - likely.waited()).0.abs() > close.0) {
+            return Err(Refusal::HiddenLimit);
+        }
         let near = if drawn.is_empty() { self.near(changes, &bound, lifts, &missing) } else { Vec::new() };
         let unpaced = self.unpaced(changes, &bound);
         let no_sooner = Some(&self.played).filter(|_| no_longer_late > LATE);
         let all: Vec<&Played> = [&hopeful, &likely, &doubtful]
             .into_iter()
             .chain(no_sooner)
+            .chain(&others)
             .chain(&luck)
             .chain(&near)
             .chain(&drawn)
@@ -283,6 +290,28 @@ impl Base<'_> {
         any && most - least > effect && most - least > likely.waited().scaled(MUCH_LUCK)
     }
 
+    /// The replay with the changes where writers of large frames run after acknowledgements of the same moment instead of
+    /// among them, or the other way round: nothing decides who runs first.
+    fn other_turns(&self, changes: &[Change], bound: &Bound, lifts: bool, missing: &Times) -> Option<Played> {
+        let mut setup = self.setup.clone();
+        changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+        let mut framed = setup.ends.iter_mut().filter_map(|end| end.frames.as_mut()).peekable();
+        framed.peek()?;
+        framed.for_each(|frames| frames.at_once = !frames.at_once);
+        let played = self.held(play(&setup)?, bound, lifts, missing);
+        Some(played)
+    }
+
+    /// A replay of the likeliest view, with what the bound and the capture's unreplayed waits add.
+    fn held(&self, mut played: Played, bound: &Bound, lifts: bool, missing: &Times) -> Played {
+        if lifts {
+            played = played.no_longer_than(&self.played);
+        }
+        played = played.longer(missing);
+        bound.hold(&mut played, &self.played, &self.captured);
+        played
+    }
+
     /// The likeliest replays with the changes where the limits are a little smaller and larger: a round trip more or less
     /// where the data just fits.
     fn near(&self, changes: &[Change], bound: &Bound, lifts: bool, missing: &Times) -> Vec<Played> {
@@ -291,15 +320,8 @@ impl Base<'_> {
             changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
             setup
         });
-        let played = changed.filter_map(|setup| play(&setup)).map(|mut played| {
-            if lifts {
-                played = played.no_longer_than(&self.played);
-            }
-            played = played.longer(missing);
-            bound.hold(&mut played, &self.played, &self.captured);
-            played
-        });
-        played.collect()
+        let played = changed.filter_map(|setup| play(&setup));
+        played.map(|played| self.held(played, bound, lifts, missing)).collect()
     }
 
     /// Where a pace was fitted, the replay with the changes and without the pace, and the unchanged replay: the change may

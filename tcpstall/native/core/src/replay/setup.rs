@@ -20,6 +20,9 @@ pub const UNLIMITED: i64 = 1 << 30;
 /// Largest window of Linux: half of tcp_rmem's largest value, 6 MB.
 pub const LARGEST_WINDOW: i64 = 3 << 20;
 
+/// Largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE): once begun it is filled, whatever the limit.
+pub const LARGEST_FRAME: i64 = 65_536;
+
 /// Observed levels of a send buffer during part of the data: a writer fills it, and is woken when enough is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferLevel {
@@ -29,6 +32,25 @@ pub struct BufferLevel {
     pub full: i64,
     /// Payload at or below which the writer is woken, bytes (Linux sk_stream_write_space: two thirds).
     pub wake: i64,
+}
+
+/// A send buffer that a sender of large frames fills.
+///
+/// Linux tcp_sendmsg looks at the buffer only before a new frame, and each push sends a part of the last frame, which is
+/// then filled again. So a running writer sends all that the window permits, and stops with one whole frame unsent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameBuffer {
+    /// Payload at or below which a blocked writer is woken, bytes.
+    pub wake: i64,
+    /// The writer runs while acknowledgements of the same moment still arrive, otherwise after them.
+    pub at_once: bool,
+}
+
+impl FrameBuffer {
+    /// Payload from which no new frame is begun: a third is free where the writer is woken.
+    pub fn full(self) -> i64 {
+        self.wake * 3 / 2
+    }
 }
 
 /// Acknowledgements that the path lost, until data came again.
@@ -115,6 +137,8 @@ pub struct HostSetup {
     /// The send buffer, where it limits the sender, by offset in the written data, because kernels tune it and large
     /// frames exceed it. Empty without such a limit.
     pub send_buffer: Vec<BufferLevel>,
+    /// The send buffer by the rule for large frames, in place of its levels.
+    pub frames: Option<FrameBuffer>,
     /// Each buffer of its send queue holds one segment, so that a tuned send buffer of twice the congestion window holds no
     /// more payload (Linux tcp_sndbuf_expand); larger buffers waste less memory, and more payload fits.
     pub one_segment: bool,
@@ -154,8 +178,16 @@ pub struct HostSetup {
 }
 
 impl HostSetup {
-    /// True if its send buffer held different amounts at different data.
+    /// True if its send buffer limits it.
+    pub fn is_buffered(&self) -> bool {
+        self.frames.is_some() || !self.send_buffer.is_empty()
+    }
+
+    /// True if its send buffer held different amounts at different data, by no known rule.
     pub fn is_irregular(&self) -> bool {
+        if self.frames.is_some() {
+            return false;
+        }
         let known = || self.send_buffer.iter().map(|level| level.full).filter(|full| *full < UNLIMITED);
         known().min() < known().max()
     }
@@ -168,6 +200,9 @@ impl HostSetup {
 
     /// Payload at or below which a writer that was blocked at `written` is woken; `None` without a known send buffer.
     pub fn wakes_at(&self, written: i64) -> Option<i64> {
+        if let Some(frames) = self.frames {
+            return Some(frames.wake);
+        }
         let level = self.level(written, false)?;
         // Linux sk_stream_write_space: a third must be free.
         let elsewhere = self.wakes_by_rule && written < level.until && level.until < i64::MAX;

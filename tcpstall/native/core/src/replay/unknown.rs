@@ -34,9 +34,9 @@ fn of_buffer(change: &Change, changes: &[Change], record: &Record, setup: &Setup
     let lifted = |end| changes.iter().any(|other| other.name == "sndbuf" && other.value.is_none() && other.is_at(end));
     let hidden = End::BOTH.into_iter().filter(|end| !lifted(*end)).any(|end| match (change.name, change.value) {
         // A larger window fills a buffer by other large frames than the captured ones.
-        _ if change.widens() => fills_by_frames(record, end),
+        _ if change.widens() => setup.ends[end].frames.is_none() && fills_by_frames(record, end),
         // Without Nagle's rule more and smaller buffers fill a full send buffer, and less data fits.
-        ("nodelay", Some(1)) => change.is_at(end) && setup.ends[end].nagle && !setup.ends[end].send_buffer.is_empty(),
+        ("nodelay", Some(1)) => change.is_at(end) && setup.ends[end].nagle && setup.ends[end].is_buffered(),
         _ => false,
     });
     hidden.then_some(Refusal::HiddenLimit)

@@ -79,6 +79,8 @@ pub(super) struct Host {
     pub(super) buffer: i64,
     /// Offset up to which its writer has filled it.
     pub(super) filled: i64,
+    /// Its writer stopped with nothing unsent: a push had sent whole frames.
+    pub(super) whole_frames: bool,
     /// Waits of the host that are over.
     pub(super) waits: usize,
     /// End of the host's present wait.
@@ -154,6 +156,7 @@ impl Host {
             unanswered: 0,
             buffer: 0,
             filled: FIRST,
+            whole_frames: false,
             waits: 0,
             awaited: Nanos::ZERO,
             late: Nanos::ZERO,

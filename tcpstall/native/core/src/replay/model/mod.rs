@@ -78,6 +78,8 @@ pub struct Played {
     pub progress: [Progress; 2],
     /// Waits of both hosts themselves after all of their data had been acknowledged.
     pub late: Nanos,
+    /// A writer stopped with nothing unsent.
+    pub whole_frames: bool,
     /// Losses, retransmissions and timeouts, as a check of the result.
     pub sent_again: u64,
     /// Events of the replay.
@@ -238,7 +240,8 @@ fn outcome(setup: &Setup, hosts: &[Host; 2], events: u64) -> Played {
         Progress::of(bytes, |offset| hosts[end].heard_at(offset))
     });
     let late = hosts.iter().fold(Nanos::ZERO, |sum, host| sum + host.late);
-    Played { transfer, exchanges: exchanges.collect(), progress, late, sent_again, events }
+    let whole_frames = hosts.iter().any(|host| host.whole_frames);
+    Played { transfer, exchanges: exchanges.collect(), progress, late, whole_frames, sent_again, events }
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl Host {
     fn awaits_writer(&mut self, world: &mut World<'_>) -> bool {
         let end = self.setup(world);
         let loses = !end.losses.is_empty() || end.loss_share > 0.0;
-        if !loses || !end.one_segment || !end.send_buffer.is_empty() {
+        if !loses || !end.one_segment || end.is_buffered() {
             return false;
         }
         if !self.waking && 3 * (self.filled - self.snd_una) <= 2 * self.buffer {

@@ -3,7 +3,8 @@
 use super::*;
 use crate::replay::change::Change;
 use crate::replay::setup::{
-    BufferLevel, Earlier, HostSetup, LostAcks, QueueDepth, Reuse, Span, WindowGrowth, WindowOpening, WriteStep,
+    BufferLevel, Earlier, FrameBuffer, HostSetup, LostAcks, QueueDepth, Reuse, Span, WindowGrowth, WindowOpening,
+    WriteStep,
 };
 use crate::replay::view::View;
 
@@ -20,6 +21,7 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
         nagle: true,
         send_buffer: Vec::new(),
         wakes_by_rule: false,
+        frames: None,
         one_segment: false,
         pace: None,
         speed: None,
@@ -105,6 +107,27 @@ fn a_writer_blocked_where_the_captured_one_was_not_is_woken_when_a_third_is_free
     assert!(rounds(&setup) <= late);
     assert_eq!(setup.ends[1].wakes_at(28_001), Some(8_000));
     assert_eq!((setup.ends[1].wakes_at(40_000), setup.ends[1].wakes_at(60_001)), (Some(8_000), Some(0)));
+}
+
+/// A download from a writer of large frames, after an initial window of 40 segments.
+fn framed(bytes: i64, rtt: Nanos) -> Setup {
+    let mut setup = Setup { rtt, ..download(bytes, Nanos::ZERO) };
+    setup.ends[1].initial_window = 40;
+    setup.ends[1].frames = Some(FrameBuffer { wake: 20_000, at_once: false });
+    setup
+}
+
+#[test]
+fn a_writer_of_large_frames_sends_all_that_the_window_permits_and_stops_with_a_frame_unsent() {
+    // Flights of 40, 65 and 145 segments.
+    assert_eq!(rounds(&framed(250_000, RTT)), 4.0);
+    assert_eq!(rounds(&framed(251_000, RTT)), 5.0);
+}
+
+#[test]
+fn a_push_of_whole_frames_leaves_none_to_be_filled_again() {
+    let stops = |rtt| play(&framed(251_000, rtt)).map(|played| played.whole_frames);
+    assert_eq!([stops(RTT), stops(Nanos::from_micros(900))], [Some(false), Some(true)]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::host::{ApplicationState, FIRST, Host};
 use super::{Event, World};
-use crate::replay::setup::UNLIMITED;
-use crate::sender::cwnd::INITIAL_WINDOW;
+use crate::replay::setup::{LARGEST_FRAME, UNLIMITED};
+use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 use crate::time::Nanos;
 
 /// Size of the unsent rest at which a longer write call returns, bytes: about the content of an autotuned send buffer
@@ -33,7 +33,7 @@ impl Host {
                 ApplicationState::Writing(left) if !self.fills(left, world) => return,
                 ApplicationState::Writing(_) => self.writer = ApplicationState::Returning,
                 ApplicationState::Returning => {
-                    let buffered = !self.setup(world).send_buffer.is_empty();
+                    let buffered = self.setup(world).is_buffered();
                     if world.now < self.awaited || !buffered && self.snd_nxt < self.written - WRITTEN_AHEAD {
                         return;
                     }
@@ -63,7 +63,8 @@ impl Host {
             if self.setup(world).wakes_at(self.written).is_some_and(|wake| queued > wake) {
                 return false;
             }
-            if !self.awake {
+            let at_once = self.setup(world).frames.is_some_and(|frames| frames.at_once);
+            if !self.awake && !at_once {
                 // The writer runs after all acknowledgements of this moment: a process takes longer to wake than these
                 // take to arrive.
                 if !self.waking {
@@ -78,6 +79,7 @@ impl Host {
             let taken = left.min(self.room(woken, world));
             self.blocked = taken <= 0;
             if self.blocked {
+                self.whole_frames |= self.snd_nxt == self.written;
                 break;
             }
             woken = false;
@@ -94,7 +96,7 @@ impl Host {
     pub(super) fn wakes(&mut self, world: &mut World<'_>) {
         (self.waking, self.awake) = (false, true);
         let end = self.setup(world);
-        if end.send_buffer.is_empty() {
+        if !end.is_buffered() {
             // Linux tcp_sndbuf_expand: twice the congestion window, and no less than twice the initial one.
             let window = i64::from(self.cwnd.segments().max(INITIAL_WINDOW));
             self.buffer = self.buffer.max(2 * window * end.mss);
@@ -108,6 +110,12 @@ impl Host {
     fn room(&self, woken: bool, world: &World<'_>) -> i64 {
         let end = self.setup(world);
         let queued = self.written - self.snd_una;
+        if let Some(frames) = end.frames {
+            let (frame, unsent) = (self.frame(end.mss), self.written - self.snd_nxt);
+            // Nothing of the last frame is left to be filled again where a push sends whole frames.
+            let full = unsent == 0 && queued >= frames.full() && self.push(end.mss) >= frame;
+            return if full { 0 } else { frame - unsent };
+        }
         let Some(mut level) = end.level(self.written, woken) else { return i64::MAX };
         if level.until == self.written && level.full >= UNLIMITED {
             level = end.level(self.written, true).unwrap_or(level);
@@ -120,6 +128,23 @@ impl Host {
             Ordering::Equal if !woken && level.full < UNLIMITED => 0,
             Ordering::Equal | Ordering::Less => room,
         }
+    }
+
+    /// Size of a whole frame (Linux tcp_xmit_size_goal, tcp_bound_to_half_wnd).
+    fn frame(&self, mss: i64) -> i64 {
+        (LARGEST_FRAME.min(self.largest_window / 2) / mss * mss).max(mss)
+    }
+
+    /// Bytes that a push sends of a frame: what the pacing rate sends in 1/1024 s (Linux tcp_tso_autosize,
+    /// tcp_update_pacing_rate).
+    fn push(&self, mss: i64) -> i64 {
+        let Some(srtt) = self.srtt.filter(|srtt| *srtt > Nanos::ZERO) else { return 0 };
+        let gain = if self.cwnd.phase() == CongestionPhase::SlowStart { 2.0 } else { 1.2 };
+        let rate = gain * f64::from(self.cwnd.segments()) * mss as f64 * 1e9 / srtt.0 as f64;
+        // Linux adds a share that halves with each 512 microseconds of the shortest round trip.
+        let halvings = self.least_rtt.unwrap_or(srtt).0 / 512_000;
+        let near = if halvings < 31 { 65_536 >> halvings } else { 0 };
+        (rate / 1_024.0) as i64 + near
     }
 
     /// Takes in a write after a silence: an idle period longer than a timeout lowers the window (Linux

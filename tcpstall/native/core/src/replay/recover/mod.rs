@@ -170,6 +170,8 @@ fn recover_end(
         nagle,
         send_buffer,
         wakes_by_rule: false,
+        // Where losses are repaired or a queue stands, waits for the buffer are a guess.
+        frames: send_buffer::frames(record, end, distances[end]).filter(|_| losses.is_empty() && rate.is_none()),
         one_segment: limits::one_segment(record, end, distances[end], rtt),
         pace: limits::pace(record, end, distances[end], rtt),
         speed: speed::speed(record, end, rtt).filter(|_| rate.is_none()),

@@ -8,7 +8,7 @@ use super::limits::AT_ONCE;
 use crate::causes::Cause;
 use crate::flow::End;
 use crate::replay::record::{PassingKind, Record, Silence};
-use crate::replay::setup::{BufferLevel, UNLIMITED};
+use crate::replay::setup::{BufferLevel, FrameBuffer, UNLIMITED};
 use crate::time::Nanos;
 
 /// Waits for a send buffer that prove one.
@@ -46,6 +46,23 @@ pub(super) fn send_buffer(record: &Record, end: End, distance: Nanos) -> Vec<Buf
     levels
 }
 
+/// The buffer of a sender of large frames that waited for it: its writer was woken between the bytes with which it still
+/// waited and those with which it sent again.
+pub(super) fn frames(record: &Record, end: End, distance: Nanos) -> Option<FrameBuffer> {
+    let mss = record.mss[end];
+    if !record.passings.iter().any(|own| own.sender == end && own.kind == PassingKind::New && own.bytes > mss) {
+        return None;
+    }
+    let blocked = record.silences[end].iter().filter(|silence| silence.cause == Cause::SndbufLimited);
+    let outs = Outs::of(record, end, distance);
+    let around = blocked.filter_map(|silence| {
+        let next = outs.sent.get(&silence.next?.0)?;
+        Some((silence.out_after, outs.waiting(next)?.0.bytes))
+    });
+    let (low, high) = around.reduce(|(low, high), (own_low, own_high)| (low.max(own_low), high.min(own_high)))?;
+    Some(FrameBuffer { wake: if low < high { (low + high) / 2 } else { high }, at_once: false })
+}
+
 /// A transmission of new data.
 #[derive(Clone, Copy)]
 struct Sent {
@@ -53,13 +70,21 @@ struct Sent {
     start: i64,
 }
 
+/// Data outstanding from a time on.
+#[derive(Clone, Copy)]
+struct Out {
+    time: Nanos,
+    /// Acknowledged offset.
+    acked: i64,
+    bytes: i64,
+}
+
 /// Data outstanding at an end.
 #[derive(Default)]
 struct Outs {
     /// Transmissions by packet.
     sent: HashMap<u64, Sent>,
-    /// Times of changes, with the acknowledged offset and the bytes outstanding from then on.
-    out: Vec<(Nanos, i64, i64)>,
+    changes: Vec<Out>,
 }
 
 impl Outs {
@@ -79,20 +104,24 @@ impl Outs {
         let (mut acked, mut sent) = (0, 0);
         for (time, ack, end) in events {
             (acked, sent) = (ack.max(acked), end.max(sent));
-            outs.out.push((time, acked, (sent - acked).max(0)));
+            outs.changes.push(Out { time, acked, bytes: (sent - acked).max(0) });
         }
         outs
+    }
+
+    /// Data outstanding while the writer waited last before `next`, and the changes before.
+    fn waiting(&self, next: &Sent) -> Option<(Out, &[Out])> {
+        let waits = self.changes.partition_point(|out| out.time < next.time - AT_ONCE);
+        let (last, before) = self.changes[..waits].split_last()?;
+        Some((*last, before))
     }
 
     /// Bytes in the buffer when the writer last ran before a wait that `next` ended. It still waited with some data
     /// queued, so it had not been woken since more than that was outstanding: everything before `next` had been
     /// written by then.
     fn written_at_once(&self, next: &Sent) -> i64 {
-        let waits = self.out.partition_point(|(time, ..)| *time < next.time - AT_ONCE);
-        let Some((before, (.., left))) = self.out[..waits].split_last().map(|(last, before)| (before, *last)) else {
-            return 0;
-        };
-        let filled = before.iter().rev().find(|(.., out)| *out < left);
-        filled.map_or(0, |(_, acked, _)| next.start - acked)
+        let Some((left, before)) = self.waiting(next) else { return 0 };
+        let filled = before.iter().rev().find(|out| out.bytes < left.bytes);
+        filled.map_or(0, |out| next.start - out.acked)
     }
 }
