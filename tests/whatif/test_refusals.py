@@ -85,10 +85,10 @@ def test_changes_of_which_the_capture_says_nothing(download: Scene, text: str, r
 
 
 def test_a_larger_burst_into_a_queue_of_unknown_depth_is_not_promised_as_a_gain(scene: Scene) -> None:
-    scene.path(rtt_ms=40, server_mbit=10)
+    scene.path(rtt_ms=30, server_mbit=10)
     scene.handshake()
     for _ in range(4):
-        scene.download(100_000)
+        scene.download(80_000)
         scene.wait_ms(900)
     scene.closes()
     (unpredicted,) = played(scene, "initcwnd=60", tap="server").forecast.unpredicted
