@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall import keys
 from tcpstall.serve.roots import Roots
 from tests.questions.rows import made
 from tests.scene import Scene
@@ -153,7 +152,8 @@ def test_strangers_text_has_no_character_that_cannot_be_seen(scene: Scene, tmp_p
 
 def test_an_anonymised_answer_names_nobody(tmp_path: Path) -> None:
     (tmp_path / "office.pcap").write_bytes((FIXTURES / CAPTURE).read_bytes())
-    ask = asking(tmp_path, keys.fresh())
+    # One key in 256 leaves the third byte of the network as it was: this one does not.
+    ask = asking(tmp_path, bytes(range(32)))
     captures = ["office.pcap"]
 
     answers = [
