@@ -17,6 +17,7 @@ from tcpstall.archive.storage import at
 from tests.archive.conftest import single
 from tests.archive.contents import rows
 from tests.archive.here import here
+from tests.scene import Scene
 
 FEW, MANY = 3, 60
 
@@ -130,3 +131,17 @@ def test_rows_of_small_reports_have_their_own_origin_and_the_order_in_which_they
     for name in ("stalls", "exchanges", "findings"):
         told = [of[name].column(column) for column in ("scan", "flow", "capture")]
         assert all(captures[scan, flow] == capture for scan, flow, capture in zip(*told, strict=True)), name
+
+
+def test_flows_of_many_waits_do_not_gather_unseen_because_they_are_few(scene: Scene) -> None:
+    scene.handshake()
+    for _ in range(400):
+        scene.download(1_000, think_ms=50)
+    scene.closes()
+    report = _core.analyze([str(scene.capture())])
+    rows = len(report.stalls) + len(report.exchanges)
+    gathered = _core.Gathered()
+    for _ in range(10):
+        gathered.add(report, "0" * 16, ["file:///a.pcap"])
+    assert (len(report.flows), 10 * rows > 4_096) == (1, True)
+    assert gathered.nbytes > 0

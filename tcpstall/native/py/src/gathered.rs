@@ -36,9 +36,21 @@ pub(crate) struct Gathered {
 struct Few {
     rows: Vec<FlowRow>,
     origins: Vec<Origin>,
+    /// Their rows in the tables.
+    count: usize,
 }
 
 impl Few {
+    /// There are so few flows, with so few rows, that they need not become columns yet.
+    fn are_few(flows: usize, count: usize) -> bool {
+        flows < AT_ONCE && count < BATCH
+    }
+
+    /// Rows of flows in the tables, but for findings, which are hardly more.
+    fn count(rows: &[FlowRow]) -> usize {
+        rows.iter().map(|row| 1 + row.stalls.len() + row.exchanges.as_ref().map_or(0, Vec::len)).sum()
+    }
+
     /// Adds the flows of a report, each with its origin: a report of few flows may be of thousands of captures.
     fn add(&mut self, rows: &[FlowRow], origins: &[Origin]) -> PyResult<()> {
         for row in rows {
@@ -47,6 +59,7 @@ impl Few {
             self.rows.push(FlowRow { capture: self.origins.len() as u32, ..row.clone() });
             self.origins.push(origin.clone());
         }
+        self.count += Few::count(rows);
         Ok(())
     }
 }
@@ -103,7 +116,7 @@ impl Gathered {
     }
 
     fn put_few(&mut self) -> PyResult<()> {
-        let Few { rows, origins } = take(&mut self.few);
+        let Few { rows, origins, count: _ } = take(&mut self.few);
         self.put(&rows, &origins)
     }
 }
@@ -131,10 +144,9 @@ impl Gathered {
         let (scan, sensor) = (Arc::from(scan), sensor.map(Arc::from));
         let origin = |capture| Origin { scan: Arc::clone(&scan), sensor: sensor.clone(), capture };
         let origins: Vec<Origin> = captures.into_iter().map(origin).collect();
-        let is_small = report.rows().len() < AT_ONCE;
-        if is_small {
+        if Few::are_few(report.rows().len(), Few::count(report.rows())) {
             self.few.add(report.rows(), &origins)?;
-            return if self.few.rows.len() < AT_ONCE { Ok(()) } else { self.put_few() };
+            return if Few::are_few(self.few.rows.len(), self.few.count) { Ok(()) } else { self.put_few() };
         }
         self.put_few()?;
         self.put(report.rows(), &origins)
