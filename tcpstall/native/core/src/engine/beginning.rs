@@ -24,9 +24,6 @@ pub(super) struct Beginning {
     starts: Option<Box<Starts>>,
     /// Only the SYN and the answer have come.
     half_open: bool,
-    /// A SYN, and a SYN-ACK, are among the segments.
-    syn: bool,
-    syn_ack: bool,
     /// FINs of both ends.
     fin: [bool; 2],
     reset: bool,
@@ -36,8 +33,7 @@ impl Beginning {
     /// Starts with the flow's first segment; `None` if the flow has to be followed at once.
     pub(super) fn of(segment: &Segment, key: &Key, half_open: bool, spare: &mut Spare) -> Option<Beginning> {
         let (segments, starts) = (spare.briefs(), None);
-        let (syn, syn_ack, fin, reset) = Default::default();
-        let mut new = Beginning { segments, starts, half_open, syn, syn_ack, fin, reset };
+        let mut new = Beginning { segments, starts, half_open, fin: [false; 2], reset: false };
         let kept = if segment.flags.has(Flags::SYN) { new.opens(segment, key) } else { new.keeps(segment, key) };
         kept.then_some(new)
     }
@@ -74,8 +70,6 @@ impl Beginning {
         if !plain || !Brief::holds(segment) {
             return false;
         }
-        let answers = segment.flags.has(Flags::ACK);
-        (self.syn, self.syn_ack) = (self.syn || !answers, self.syn_ack || answers);
         self.segments.reserve_exact(1);
         self.segments.push(Brief::of(segment, key));
         true
@@ -89,8 +83,8 @@ impl Beginning {
         }
         if segment.flags.0 & (Flags::FIN.0 | Flags::RST.0) != 0 {
             // A RST may be void while the SYN is unanswered: see `Connection`.
-            let unanswered = self.syn && !self.syn_ack;
-            if segment.flags.has(Flags::RST) && unanswered && !self.segments[0].is_reset_by(segment, key) {
+            let unanswered = self.unanswered_syn().filter(|_| segment.flags.has(Flags::RST));
+            if unanswered.is_some_and(|syn| !syn.is_reset_by(segment, key)) {
                 return false;
             }
             self.reset = segment.flags.has(Flags::RST);
@@ -98,6 +92,13 @@ impl Beginning {
         }
         self.segments.push(Brief::of(segment, key));
         true
+    }
+
+    /// The first segment, if it is a SYN that no other answers.
+    fn unanswered_syn(&self) -> Option<&Brief> {
+        let has = |place: usize, flag: Flags| self.segments.get(place).is_some_and(|segment| segment.flags().has(flag));
+        let answered = has(0, Flags::ACK) || has(1, Flags::SYN);
+        self.segments.first().filter(|_| has(0, Flags::SYN) && !answered)
     }
 
     /// The connection is over: both ends have sent their FIN, or there was a RST.

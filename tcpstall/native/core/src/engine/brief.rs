@@ -69,6 +69,11 @@ impl Brief {
         self.time
     }
 
+    /// Control bits.
+    pub(super) fn flags(&self) -> Flags {
+        self.flags
+    }
+
     /// True if the RST acknowledges this SYN, or follows it.
     pub(super) fn is_reset_by(&self, reset: &Segment, key: &Key) -> bool {
         let (next, from_second) = (self.seq.plus(1), reset.source != key.0);

@@ -210,10 +210,7 @@ impl Table {
             Flow::Followed(_) => return false,
             Flow::Begun(beginning) if beginning.is_half_open() => self.half_open.leaves(),
             Flow::Begun(_) if entry.lingers => {}
-            Flow::Begun(beginning) => {
-                self.begun.leaves();
-                self.begun.weighs(beginning.memory(), 0);
-            }
+            Flow::Begun(beginning) => self.begun.leaves_with(beginning.memory()),
             Flow::Resting(resting) => self.resting.leaves(resting),
         }
         let joins = !entry.lingers;
@@ -256,34 +253,24 @@ impl Table {
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
         let kept = (half_open || KEEPS).then(|| Beginning::of(segment, &key, half_open, &mut self.spare)).flatten();
         let flow = kept.map_or_else(|| Flow::Followed(self.spare.watch(segment)), Flow::Begun);
-        let (followed, over) =
-            (matches!(flow, Flow::Followed(_)), matches!(&flow, Flow::Begun(begun) if begun.is_over()));
-        let id = self.at;
-        self.opened.push(id);
-        let entry = Entry { id, key, lingers: over, capture: self.capture, marks: self.marks, flow };
-        let (half_open, memory) = (entry.is_half_open(), entry.beginning_memory());
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.entries[slot as usize] = Some(entry);
-                slot
-            }
-            None => {
-                self.entries.push(Some(entry));
-                (self.entries.len() - 1) as u32
-            }
-        };
+        let over = matches!(&flow, Flow::Begun(beginning) if beginning.is_over());
+        let entry = Entry { id: self.at, key, lingers: over, capture: self.capture, marks: self.marks, flow };
+        let followed = entry.is_under_way();
+        self.opened.push(entry.id);
+        let slot = self.free.pop().unwrap_or(self.entries.len() as u32);
+        let place = TablePlace { since: segment.time, slot, id: entry.id };
+        match &entry.flow {
+            _ if over => self.lingering.enters(place),
+            Flow::Begun(beginning) if beginning.is_half_open() => self.half_open.enters(place),
+            Flow::Begun(beginning) => self.begun.enters_with(place, beginning.memory()),
+            Flow::Followed(_) | Flow::Resting(_) => self.followed.enters(place),
+        }
+        if slot as usize == self.entries.len() {
+            self.entries.push(None);
+        }
+        self.entries[slot as usize] = Some(entry);
         self.insert(key, slot);
         self.recent = Some((key, slot));
-        let place = TablePlace { since: segment.time, slot, id };
-        match (half_open, over) {
-            (true, _) => self.half_open.enters(place),
-            (_, true) => self.lingering.enters(place),
-            _ if followed => self.followed.enters(place),
-            _ => {
-                self.begun.enters(place);
-                self.begun.weighs(0, memory);
-            }
-        }
         self.tidy(slot, segment.time, done);
         followed.then_some(slot)
     }
@@ -335,8 +322,7 @@ impl Table {
             if entry.is_half_open() {
                 self.half_open.leaves();
             } else if entry.is_begun() {
-                self.begun.leaves();
-                self.begun.weighs(entry.beginning_memory(), 0);
+                self.begun.leaves_with(entry.beginning_memory());
             } else if entry.is_under_way() {
                 self.followed.leaves();
             }

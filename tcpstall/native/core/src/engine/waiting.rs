@@ -53,7 +53,7 @@ impl Waiting {
         Waiting { heaviest, ..Waiting::new(usize::MAX, patience) }
     }
 
-    /// Takes in that a flow's memory changes; that of one that enters or leaves is 0 outside.
+    /// Takes in that a flow's memory changes.
     #[inline]
     pub(super) fn weighs(&mut self, before: usize, now: usize) {
         self.weight = self.weight + now - before;
@@ -79,6 +79,12 @@ impl Waiting {
         self.live += 1;
     }
 
+    /// Adds a flow that takes so many bytes.
+    pub(super) fn enters_with(&mut self, place: TablePlace, bytes: usize) {
+        self.enters(place);
+        self.weighs(0, bytes);
+    }
+
     /// Moves a queued flow to the back.
     pub(super) fn waits(&mut self, place: TablePlace) {
         self.queue.push_back(place);
@@ -87,6 +93,12 @@ impl Waiting {
     /// Removes a flow that is over, or moves to another queue.
     pub(super) fn leaves(&mut self) {
         self.live -= 1;
+    }
+
+    /// Removes a flow that takes so many bytes.
+    pub(super) fn leaves_with(&mut self, bytes: usize) {
+        self.leaves();
+        self.weighs(bytes, 0);
     }
 
     /// Number of flows that are not gone.

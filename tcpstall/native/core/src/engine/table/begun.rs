@@ -18,8 +18,7 @@ impl Table {
             self.begun.weighs(before, beginning.memory());
             if kept && beginning.is_over() {
                 entry.lingers = true;
-                self.begun.leaves();
-                self.begun.weighs(beginning.memory(), 0);
+                self.begun.leaves_with(beginning.memory());
                 self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
             }
         }
@@ -37,8 +36,7 @@ impl Table {
             beginning.is_opened();
         }
         self.half_open.leaves();
-        self.begun.enters(place);
-        self.begun.weighs(0, memory);
+        self.begun.enters_with(place, memory);
         self.tidy(slot, segment.time, done);
         self.keeps(slot, segment, done)
     }
