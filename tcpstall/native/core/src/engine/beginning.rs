@@ -1,5 +1,6 @@
 //! The first segments of a flow, kept as they are. Most flows are short: they are followed when they are over, all
-//! segments in a row, with one state for all flows that the processor's cache holds.
+//! segments in a row, with one state for all flows that the processor's cache holds. What comes to a flow that rests is
+//! kept likewise.
 
 use super::brief::Brief;
 use super::key::Key;
@@ -17,8 +18,8 @@ pub(super) const MOST: usize = 32;
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Starts(Vec<(u8, Vec<u8>)>);
 
-/// The first segments of a flow.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+/// The first segments of a flow, or those since it rests.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Beginning {
     segments: Vec<Brief>,
     starts: Option<Box<Starts>>,
@@ -126,10 +127,14 @@ impl Beginning {
         self.segments.iter().map(Brief::time).max().unwrap_or_default()
     }
 
-    /// The state after these segments.
+    /// The state after these segments, the first of the flow.
     pub(super) fn followed(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
         let first = self.segments.first().map_or_else(Segment::default, |first| first.segment(key));
-        let mut watch = spare.watch(&first);
+        self.followed_from(spare.watch(&first), key, spare)
+    }
+
+    /// The state after these segments, given the one before.
+    pub(super) fn followed_from(self, mut watch: Box<Watch>, key: &Key, spare: &mut Spare) -> Box<Watch> {
         let mut starts = self.starts.iter().flat_map(|starts| &starts.0).peekable();
         for (place, segment) in (0..).zip(&self.segments) {
             let seen = watch.sees(&segment.segment(key));

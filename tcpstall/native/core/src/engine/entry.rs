@@ -7,7 +7,7 @@ use super::key::Key;
 use super::spare::Spare;
 use crate::pause::{Finished, Watch};
 use crate::time::Nanos;
-use crate::wire::Segment;
+use crate::wire::{Flags, Segment};
 
 /// A flow that is over.
 pub(super) struct Over {
@@ -61,7 +61,7 @@ pub(super) enum Flow {
     Begun(Beginning),
     /// Its whole state.
     Followed(Box<Watch>),
-    /// Its whole state as bytes, while it is silent and too many other flows are not.
+    /// Its whole state as bytes, and the segments since, while it says little and too many other flows say more.
     Resting(Resting),
 }
 
@@ -71,7 +71,7 @@ impl Flow {
         match self {
             Flow::Begun(beginning) => beginning.followed(key, spare),
             Flow::Followed(watch) => watch,
-            Flow::Resting(resting) => resting.taken_up(spare),
+            Flow::Resting(resting) => resting.taken_up(key, spare),
         }
     }
 }
@@ -83,12 +83,15 @@ pub(super) struct Resting {
     last: Nanos,
     forgotten: u64,
     state: Box<[u8]>,
+    /// The segments since then, where any came.
+    since: Option<Box<Beginning>>,
 }
 
 impl Resting {
     /// Serialises the flow.
     fn of(watch: &Watch) -> Resting {
-        Resting { number: 0, last: watch.connection.end, forgotten: watch.forgotten(), state: watch.put_down() }
+        let (last, forgotten) = (watch.connection.end, watch.forgotten());
+        Resting { number: 0, last, forgotten, state: watch.put_down(), since: None }
     }
 
     /// Number of this rest, unique among all rests.
@@ -106,14 +109,29 @@ impl Resting {
         self.forgotten
     }
 
-    /// Memory of its state, bytes.
+    /// Memory of its state and of the segments since, bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.state.len()
+        self.state.len() + self.since.as_ref().map_or(0, |since| since.memory())
     }
 
-    fn taken_up(&self, spare: &mut Spare) -> Box<Watch> {
+    /// Keeps a segment; false if the flow has to wake for it.
+    fn keeps(&mut self, segment: &Segment, key: &Key) -> bool {
+        const OPENS_OR_ENDS: Flags = Flags::SYN.with(Flags::FIN).with(Flags::RST);
+        if segment.flags.0 & OPENS_OR_ENDS.0 != 0 || !self.since.get_or_insert_default().keeps(segment, key) {
+            return false;
+        }
+        self.last = self.last.max(segment.time);
+        true
+    }
+
+    /// The state after the segments since.
+    fn taken_up(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
         // State that this process serialised can always be restored.
-        Watch::taken_up(&self.state).unwrap_or_else(|_| spare.watch(&Segment::default()))
+        let watch = Watch::taken_up(&self.state).unwrap_or_else(|_| spare.watch(&Segment::default()));
+        match self.since {
+            Some(since) => since.followed_from(watch, key, spare),
+            None => watch,
+        }
     }
 }
 
@@ -135,6 +153,12 @@ impl Entry {
     pub(super) fn is_answered_by(&mut self, segment: &Segment) -> bool {
         let Flow::Begun(beginning) = &mut self.flow else { return false };
         beginning.is_answered_by(segment, &self.key)
+    }
+
+    /// Keeps a segment of a flow that rests; false if it has to be followed from now on.
+    pub(super) fn keeps_at_rest(&mut self, segment: &Segment) -> bool {
+        let Flow::Resting(resting) = &mut self.flow else { return false };
+        resting.keeps(segment, &self.key)
     }
 
     /// Restores the whole state of a flow that rested, or of which only the first segments were kept.
@@ -213,6 +237,23 @@ impl Entry {
         }
     }
 
+    /// Memory of its state and of the segments since, bytes, while it rests.
+    pub(super) fn resting_memory(&self) -> usize {
+        match &self.flow {
+            Flow::Resting(resting) => resting.bytes(),
+            Flow::Begun(_) | Flow::Followed(_) => 0,
+        }
+    }
+
+    /// The segments that are kept of it, while it is not followed.
+    pub(super) fn kept_segments(&mut self) -> Option<&mut Beginning> {
+        match &mut self.flow {
+            Flow::Begun(beginning) => Some(beginning),
+            Flow::Resting(resting) => resting.since.as_deref_mut(),
+            Flow::Followed(_) => None,
+        }
+    }
+
     /// It is open, and its whole state is in memory.
     pub(super) fn is_under_way(&self) -> bool {
         !self.lingers && matches!(self.flow, Flow::Followed(_))
@@ -223,7 +264,7 @@ impl Entry {
         match &self.flow {
             Flow::Begun(beginning) => beginning.has_begun_with(),
             Flow::Followed(watch) => watch.has_begun_with(),
-            Flow::Resting(_) => false,
+            Flow::Resting(resting) => resting.since.as_ref().is_some_and(|since| since.has_begun_with()),
         }
     }
 

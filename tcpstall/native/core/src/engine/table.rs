@@ -30,7 +30,8 @@ use crate::pause::{SeenSegment, Watch};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
-/// Flows followed at once, about 6 KB each; beyond that the flow with the longest silence rests.
+/// Flows followed at once, about 6 KB each; beyond that the flow with the longest silence rests: its segments are kept then,
+/// and followed in a row.
 const FOLLOWED: usize = (1 << 14) / SHARDS;
 /// Silence after which a flow is removed: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
@@ -211,7 +212,10 @@ impl Table {
             Flow::Begun(beginning) if beginning.is_half_open() => self.half_open.leaves(),
             Flow::Begun(_) if entry.lingers => {}
             Flow::Begun(beginning) => self.begun.leaves_with(beginning.memory()),
-            Flow::Resting(resting) => self.resting.leaves(resting),
+            Flow::Resting(resting) => {
+                self.resting.leaves(resting);
+                self.flights.returns(resting.forgotten());
+            }
         }
         let joins = !entry.lingers;
         if joins {
@@ -220,7 +224,6 @@ impl Table {
         self.starts_held -= usize::from(entry.has_begun_with());
         entry.is_followed(&mut self.spare);
         self.starts_held += usize::from(entry.has_begun_with());
-        self.flights.returns(entry.watch());
         if let Flow::Followed(watch) = &mut entry.flow {
             self.pauses.grow(watch, &self.followed);
         }

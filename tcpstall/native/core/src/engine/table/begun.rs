@@ -1,4 +1,4 @@
-//! Flows of which only the first segments are kept.
+//! Flows of which only the first segments are kept, or those since they rest.
 
 use super::{Ended, Flow, Table, TablePlace};
 use crate::wire::{Flags, Segment};
@@ -8,7 +8,11 @@ impl Table {
     #[inline]
     pub(super) fn keeps(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
         let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return false };
-        let Flow::Begun(beginning) = &mut entry.flow else { return false };
+        let beginning = match &mut entry.flow {
+            Flow::Begun(beginning) => beginning,
+            Flow::Resting(_) => return self.keeps_at_rest(slot, segment),
+            Flow::Followed(_) => return false,
+        };
         if beginning.is_half_open() {
             return self.opens(slot, segment, done);
         }
@@ -22,6 +26,17 @@ impl Table {
                 self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
             }
         }
+        kept
+    }
+
+    /// Keeps the segment of a flow that rests, if the flow need not wake yet.
+    fn keeps_at_rest(&mut self, slot: u32, segment: &Segment) -> bool {
+        let Some(entry) = self.entries[slot as usize].as_mut().filter(|_| self.resting.has_room()) else {
+            return false;
+        };
+        let before = entry.resting_memory();
+        let kept = entry.keeps_at_rest(segment);
+        self.resting.weighs(before, entry.resting_memory());
         kept
     }
 
@@ -46,9 +61,9 @@ impl Table {
     pub(super) fn keeps_start(&mut self, segment: &Segment, payload: &[u8]) {
         if let Some(slot) = self.find(segment)
             && let Some(entry) = &mut self.entries[slot as usize]
-            && let Flow::Begun(beginning) = &mut entry.flow
+            && let Some(kept) = entry.kept_segments()
         {
-            self.starts_held += usize::from(beginning.begins_with(payload));
+            self.starts_held += usize::from(kept.begins_with(payload));
         }
     }
 }

@@ -56,9 +56,9 @@ impl Flights {
         self.forgotten += watch.map_or(0, Watch::forgotten);
     }
 
-    /// Takes that flow back; frames it has forgotten count when it is removed.
-    pub(super) fn returns(&mut self, watch: Option<&Watch>) {
-        self.forgotten -= watch.map_or(0, Watch::forgotten);
+    /// Takes a flow back that has forgotten so many frames: they count when it is removed.
+    pub(super) fn returns(&mut self, forgotten: u64) {
+        self.forgotten -= forgotten;
     }
 
     /// Adds the number of forgotten frames of resting flows.

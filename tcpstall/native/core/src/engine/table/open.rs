@@ -17,6 +17,7 @@ pub(in super::super) struct Queues {
     half_open: Queue,
     begun: Queue,
     followed: Queue,
+    resting: Queue,
     lingering: Queue,
 }
 
@@ -26,6 +27,7 @@ impl Queues {
         self.half_open.extend(other.half_open);
         self.begun.extend(other.begun);
         self.followed.extend(other.followed);
+        self.resting.extend(other.resting);
         self.lingering.extend(other.lingering);
     }
 }
@@ -86,6 +88,7 @@ impl Table {
             half_open: self.half_open.places().map(queue).collect(),
             begun: self.begun.places().map(queue).collect(),
             followed: self.followed.places().map(queue).collect(),
+            resting: self.resting.places(&self.entries),
             lingering: self.lingering.places().map(queue).collect(),
         }
     }
@@ -115,6 +118,7 @@ impl Table {
         self.begun.weighs(0, memory);
         self.followed.resume(places(&queues.followed), followed);
         self.lingering = Lingering::of(places(&queues.lingering));
-        self.flights.resume(self.resting.resume(&self.entries));
+        let resting = places(&queues.resting).into_iter().map(|place| (place.slot, place.since));
+        self.flights.resume(self.resting.resume(resting, &self.entries));
     }
 }

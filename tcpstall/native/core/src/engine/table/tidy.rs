@@ -48,7 +48,9 @@ impl Table {
     #[cold]
     fn rest(&mut self, slot: u32) {
         self.follow(slot);
-        let watch = self.entries[slot as usize].as_ref().and_then(Entry::watch);
+        let entry = self.entries[slot as usize].as_ref();
+        self.starts_held -= usize::from(entry.is_some_and(Entry::has_begun_with));
+        let watch = entry.and_then(Entry::watch);
         self.pauses.leave(watch);
         self.flights.leave(watch);
         self.followed.leaves();

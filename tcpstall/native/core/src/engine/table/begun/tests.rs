@@ -5,6 +5,7 @@ use super::super::super::entry::Over;
 use super::super::super::spare::Spare;
 use super::super::super::waiting::Waiting;
 use super::super::FOLLOWED_IDLE;
+use super::super::shelf::Shelf;
 use super::*;
 use crate::flow::End;
 use crate::seq::SeqNo;
@@ -164,10 +165,10 @@ fn the_table_counts_it_while_it_is_open() {
     }
 }
 
-/// Five connections of three exchanges, one segment of each in turn.
-fn five() -> Vec<Segment> {
+/// Five connections with these segments, one segment of each in turn.
+fn five_of(one: &[Segment]) -> Vec<Segment> {
     let of = |port: u16| {
-        exchanges(3).into_iter().map(move |mut segment| {
+        one.iter().copied().map(move |mut segment| {
             let end = if segment.source == CLIENT { &mut segment.source } else { &mut segment.destination };
             end.port = port;
             segment
@@ -176,6 +177,11 @@ fn five() -> Vec<Segment> {
     let mut segments: Vec<Segment> = (1..=5).flat_map(of).collect();
     segments.sort_by_key(|segment| segment.time);
     segments
+}
+
+/// Five connections of three exchanges.
+fn five() -> Vec<Segment> {
+    five_of(&exchanges(3))
 }
 
 #[test]
@@ -188,11 +194,80 @@ fn beginnings_need_no_rest_where_few_flows_are_followed_at_once() {
 
 #[test]
 fn among_too_many_beginnings_the_silent_ones_rest_and_go_on_where_they_were() {
-    let mut followed = flows::<false>(&five(), None);
-    let mut table = Table { begun: Waiting::of_bytes(1_000, FOLLOWED_IDLE), ..Table::new(0, 0, 0) };
-    let mut kept = flows_of::<true>(&mut table, &five(), None);
-    assert!(table.followed.live() > 0, "flows that rested are followed when they go on");
-    followed.sort();
-    kept.sort();
-    assert!(kept == followed);
+    let mut table = Table { begun: Waiting::of_bytes(1_000, FOLLOWED_IDLE), ..narrow() };
+    let kept = flows_of::<true>(&mut table, &five(), None);
+    assert!(table.resting.queued() > 0 && sorted(kept) == sorted(flows::<false>(&five(), None)));
+}
+
+/// A table that follows two flows at once, and keeps no more than the first segments of one.
+fn narrow() -> Table {
+    let begun = Waiting::of_bytes(64 * MOST, FOLLOWED_IDLE);
+    Table { begun, followed: Waiting::new(2, FOLLOWED_IDLE), ..Table::new(0, 0, 0) }
+}
+
+fn sorted(mut flows: Vec<String>) -> Vec<String> {
+    flows.sort();
+    flows
+}
+
+#[test]
+fn what_comes_to_flows_that_rest_is_followed_in_a_row() {
+    let block = SackBlock { left: SeqNo(2_201), right: SeqNo(2_301) };
+    let asks = Segment { sack_count: 1, sack: [block; 4], ..bare(CLIENT, 1_000, Flags::ACK, 2_301, 2_101) };
+    let close = [bare(CLIENT, 2_000, FIN_ACK, 2_301, 2_301), bare(SERVER, 2_010, FIN_ACK, 2_301, 2_302)];
+    let again = Segment { seq: SeqNo(5_000), ..bare(CLIENT, 2_000, Flags::SYN, 5_000, 0) };
+    let cases: [&[Segment]; 5] = [&[], &close, &[asks], &[again], &[bare(SERVER, 2_000, Flags::RST, 2_301, 2_301); 2]];
+    for case in cases {
+        let segments = five_of(&with(exchanges(23), case));
+        assert!(sorted(flows_of::<true>(&mut narrow(), &segments, None)) == sorted(flows::<false>(&segments, None)));
+    }
+}
+
+#[test]
+fn a_flow_is_woken_once_for_many_segments() {
+    let (mut table, mut rests, mut resting) = (narrow(), 0, false);
+    for segment in five_of(&exchanges(100)) {
+        table.sees::<true>(&segment, &mut Vec::new());
+        let now = table.entries().next().is_some_and(|first| first.resting_memory() > 0);
+        rests += usize::from(now && !resting);
+        resting = now;
+    }
+    let most = 2 * exchanges(100).len() / MOST;
+    assert!((2..most).contains(&rests), "{rests} rests");
+}
+
+#[test]
+fn a_payload_that_began_a_flow_counts_once_however_often_the_flow_rests() {
+    for place in [3 * 5, 40 * 5] {
+        let segments = five_of(&exchanges(100));
+        let mut table = narrow();
+        let kept = flows_of::<true>(&mut table, &segments, Some(place));
+        assert!(sorted(kept) == sorted(flows::<false>(&segments, Some(place))));
+        let mut table = narrow();
+        for (at, segment) in segments.iter().enumerate() {
+            if table.sees::<true>(segment, &mut Vec::new()).is_none() && at == place {
+                table.keeps_start(segment, b"GET / HTTP/1.1");
+            }
+            assert!(table.starts_held <= 1, "{}", table.starts_held);
+        }
+    }
+}
+
+#[test]
+fn of_flows_that_rest_the_one_silent_longest_goes_whoever_rests_longest() {
+    let mut table = Table { resting: Shelf::of(2), ..narrow() };
+    let mut done = Vec::new();
+    let mut sees = |port: u16, ms: i64| {
+        let mut segment = data(CLIENT, ms, 1 + ms as u32, 1);
+        (segment.source.port, table.at) = (port, u64::from(port));
+        let known = table.find(&segment).is_some();
+        let seen =
+            if known { table.sees::<true>(&segment, &mut done) } else { table.sees::<false>(&segment, &mut done) };
+        seen.is_none()
+    };
+    // Two are followed; the first two to come rest, and the very first speaks again.
+    (1..=4).for_each(|port| assert!(!sees(port, i64::from(port))));
+    assert!(sees(1, 10));
+    (5..=6).for_each(|port| assert!(!sees(port, 20 + i64::from(port))));
+    assert_eq!(done.iter().map(|ended| ended.place().1).collect::<Vec<_>>(), [2, 3]);
 }
