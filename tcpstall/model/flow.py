@@ -274,7 +274,8 @@ class Flow:
     """`unreachable`, `refused`, `half-open`, `aborted` or `gone`; `too-early` or `one-sided` where the capture does not
     show which; None of a connection that was established and whose ends were heard."""
     unanswered_sender: Side | None = None
-    """The end that got no answer, `unanswered_attempts` times in `unanswered_ns` up to the capture's last packet."""
+    """The end that got no answer, `unanswered_attempts` times in `unanswered_ns` up to its RST or the capture's last
+    packet."""
     unanswered_attempts: int | None = None
     unanswered_ns: int | None = None
     trust: Trust = field(default_factory=Trust)

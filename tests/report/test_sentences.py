@@ -2,7 +2,7 @@
 
 import pytest
 
-from tcpstall import Cause, Stall
+from tcpstall import Cause, Handshake, Stall
 from tcpstall.report.html.summary import sentences
 from tests.report.flows import Canned, flow, stall
 
@@ -20,3 +20,9 @@ from tests.report.flows import Canned, flow, stall
 def test_all_of_it_is_what_was_lost(waits: list[Stall], share: str) -> None:
     one = flow(*waits, length_ms=600_000)
     assert share in " ".join(sentences(one, Canned([one]), []))
+
+
+def test_a_handshake_that_was_not_captured_is_not_in_what_was_lost() -> None:
+    seen, unseen = flow(), flow(handshake=Handshake(complete=False, duration_ns=None))
+    assert "the handshake included" in " ".join(sentences(seen, Canned([seen]), []))
+    assert "handshake" not in " ".join(sentences(unseen, Canned([unseen]), []))

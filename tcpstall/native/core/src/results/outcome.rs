@@ -110,7 +110,7 @@ row! {
         /// Number of its SYNs or SYN-ACKs; for `gone` the number of retransmissions of the data.
         #[json(if_any)]
         pub unanswered_attempts: Option<u32>,
-        /// Time without an answer: up to the latest packet of the capture.
+        /// Time without an answer: up to the RST that ended the connection, or the latest packet of the capture.
         #[json(if_any)]
         pub unanswered_ns: Option<Nanos>,
     }
@@ -118,7 +118,9 @@ row! {
 
 impl OutcomeRow {
     pub(super) fn of(flow: &Finished, outcome: Option<Outcome>) -> OutcomeRow {
-        let (connection, until) = (flow.connection(), until(flow));
+        let connection = flow.connection();
+        // After a RST nobody waits for an answer.
+        let until = if connection.state == State::Reset { connection.end } else { until(flow) };
         let (handshake, start) = (&connection.handshake, connection.start);
         let span = |since: Option<Nanos>| Some((until - since.unwrap_or(start)).or_zero());
         let (sender, attempts, waited) = match outcome {
@@ -231,6 +233,20 @@ mod tests {
         assert_eq!(outcome(&client, 9_000), Some(Outcome::OneSided));
         let server = [(10, 1, SYN_ACK, 900, 0), (40, 1, Flags::ACK, 901, 100)];
         assert_eq!(outcome(&server, 9_000), Some(Outcome::OneSided));
+    }
+
+    #[test]
+    fn who_resets_waits_no_longer_for_an_answer() {
+        let again = (1..9).map(|second| (1_000 * second, 0, Flags::ACK, 1, 100)).collect::<Vec<_>>();
+        let unanswered = |said: &[&[_]], until_ms| {
+            let flow = flow(&said.concat(), until_ms);
+            let row = OutcomeRow::of(&flow, Outcome::of(&flow));
+            (row.outcome, row.unanswered_ns.map(|span| span.0 / 1_000_000))
+        };
+        let gone = Some(Outcome::Gone(End::Client));
+        assert_eq!(unanswered(&[&OPENED, &again], 60_000), (gone, Some(59_990)));
+        let reset = [(9_000, 0, Flags::RST, 101, 0)];
+        assert_eq!(unanswered(&[&OPENED, &again, &reset], 60_000), (gone, Some(8_990)));
     }
 
     #[test]
