@@ -20,8 +20,15 @@ use crate::time::Nanos;
 /// Rows and stalls that are handed on together.
 const CHUNK: usize = 64;
 
+/// Batches between two looks at who waits for whom, and those of them that the followers have to have done before the
+/// reading thread had the next.
+const BETWEEN_LOOKS: usize = 64;
+const IDLE: usize = 48;
+
 /// Work of a follower.
-enum Work {
+enum Work<'env> {
+    /// A further table, before its others.
+    Follows(&'env mut Table),
     /// A batch.
     Takes(Arc<Batch>),
     /// The stream's end: the flows that are still open are over. The latest segment of any flow.
@@ -41,28 +48,32 @@ struct Done {
 }
 
 /// The reading thread's ends of the channels to one follower, and its thread.
-struct Line<'scope> {
-    to_do: SyncSender<Work>,
+struct Line<'scope, 'env> {
+    to_do: SyncSender<Work<'env>>,
     done: Receiver<Done>,
     thread: ScopedJoinHandle<'scope, ()>,
 }
 
 /// Followers of all shards.
 pub(super) struct Followers<'scope, 'env> {
-    /// Tables that the reading thread follows itself.
-    own: &'env mut [Table],
+    /// Tables that the reading thread follows itself, before those of the followers.
+    own: Vec<&'env mut Table>,
     spare: Spare,
     judging: Judging<'env>,
     own_done: VecDeque<Done>,
-    lines: Vec<Line<'scope>>,
+    lines: Vec<Line<'scope, 'env>>,
     under_way: VecDeque<Arc<Batch>>,
+    /// Batches since the last look, and those before which the followers had done all others.
+    taken: usize,
+    idle: usize,
     /// What the first followers have done of the first batch.
     parts: Vec<Done>,
 }
 
 impl<'scope, 'env> Followers<'scope, 'env> {
     /// Starts threads for that many processors, each with some of the tables. Of two processors the reading one follows
-    /// a share too, because reading takes a quarter of the work.
+    /// a share too, because reading takes a quarter of the work. It gives tables away while a follower waits for it: rows
+    /// that are printed, or a compressed capture, may take most of its time.
     pub(super) fn start(
         scope: &'scope Scope<'scope, 'env>,
         tables: &'env mut [Table],
@@ -70,6 +81,7 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         processors: usize,
     ) -> Followers<'scope, 'env> {
         let (own, mut rest) = tables.split_at_mut(if processors <= 2 { 3 * SHARDS / 8 } else { 0 });
+        let own = own.iter_mut().collect();
         let threads = (processors - 1).min(rest.len());
         let mut lines = Vec::with_capacity(threads);
         while !rest.is_empty() {
@@ -77,11 +89,12 @@ impl<'scope, 'env> Followers<'scope, 'env> {
             rest = others;
             let (to_do, work) = sync_channel(BATCHES);
             let (back, done) = sync_channel(BATCHES);
+            let tables = tables.iter_mut().collect();
             let thread = scope.spawn(move || follow(tables, judging, &work, &back));
             lines.push(Line { to_do, done, thread });
         }
         let (spare, own_done, under_way, parts) = Default::default();
-        Followers { own, spare, judging, own_done, lines, under_way, parts }
+        Followers { own, spare, judging, own_done, lines, under_way, taken: 0, idle: 0, parts }
     }
 
     /// Number of batches that not all followers have done.
@@ -91,11 +104,28 @@ impl<'scope, 'env> Followers<'scope, 'env> {
 
     /// Gives out a batch; breaks if a follower is gone.
     pub(super) fn take(&mut self, batch: Batch) -> ControlFlow<()> {
+        self.evens_out();
         let batch = Arc::new(batch);
         let sent = self.lines.iter().all(|line| line.to_do.send(Work::Takes(batch.clone())).is_ok());
-        self.own_done.push_back(take(self.own, &batch, self.judging, &mut self.spare));
+        self.own_done.push_back(take(&mut self.own, &batch, self.judging, &mut self.spare));
         self.under_way.push_back(batch);
         if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Gives a table away, if the followers have waited for most of the latest batches.
+    fn evens_out(&mut self) {
+        (self.taken, self.idle) = (self.taken + 1, self.idle + usize::from(self.under_way.is_empty()));
+        if self.taken < BETWEEN_LOOKS {
+            return;
+        }
+        if self.idle > IDLE
+            && let Some(line) = self.lines.first()
+            && let Some(table) = self.own.pop()
+        {
+            // A follower that is gone is reported where its thread is joined.
+            _ = line.to_do.send(Work::Follows(table));
+        }
+        (self.taken, self.idle) = (0, 0);
     }
 
     /// The first batch under way, and the flows that were over in it; `None` while not all have done it, unless the
@@ -192,12 +222,18 @@ impl<F: FnMut(usize) -> Option<Done>> Iterator for InOrder<F> {
 }
 
 /// Follows and judges the flows of some tables.
-fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, back: &SyncSender<Done>) {
+fn follow<'env>(
+    mut tables: Vec<&'env mut Table>,
+    judging: Judging<'_>,
+    work: &Receiver<Work<'env>>,
+    back: &SyncSender<Done>,
+) {
     let mut spare = Spare::default();
     for work in work {
         match work {
+            Work::Follows(table) => tables.insert(0, table),
             Work::Takes(batch) => {
-                let done = take(tables, &batch, judging, &mut spare);
+                let done = take(&mut tables, &batch, judging, &mut spare);
                 drop(batch);
                 if back.send(done).is_err() {
                     return;
@@ -205,7 +241,7 @@ fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, bac
             }
             Work::Ends(latest) => {
                 // The reading thread may have ended before.
-                _ = Ending::of(tables, latest, judging, spare).try_for_each(|done| back.send(done));
+                _ = Ending::of(&mut tables, latest, judging, spare).try_for_each(|done| back.send(done));
                 return;
             }
         }
@@ -213,8 +249,8 @@ fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, bac
 }
 
 /// Takes in a batch, and judges the flows that are over.
-fn take(tables: &mut [Table], batch: &Batch, judging: Judging<'_>, spare: &mut Spare) -> Done {
-    let Taken { opened, ended, load } = shards::take(tables, batch, spare);
+fn take(tables: &mut [&mut Table], batch: &Batch, judging: Judging<'_>, spare: &mut Spare) -> Done {
+    let Taken { opened, ended, load } = shards::take(tables.iter_mut().map(|table| &mut **table), batch, spare);
     let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), rows: Vec::new(), load };
     judging.judge_all(ended, &mut done.rows, spare);
     done
@@ -228,8 +264,9 @@ struct Ending<'a> {
 }
 
 impl<'a> Ending<'a> {
-    fn of(tables: &mut [Table], latest: Nanos, judging: Judging<'a>, spare: Spare) -> Ending<'a> {
-        Ending { open: shards::end(tables, latest).into_iter(), judging, spare }
+    fn of(tables: &mut [&mut Table], latest: Nanos, judging: Judging<'a>, spare: Spare) -> Ending<'a> {
+        let open = shards::end(tables.iter_mut().map(|table| &mut **table), latest);
+        Ending { open: open.into_iter(), judging, spare }
     }
 }
 
@@ -250,3 +287,6 @@ impl Iterator for Ending<'_> {
         (weight > 0).then_some(done)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -128,24 +128,22 @@ pub(super) struct Taken {
 }
 
 /// Some tables of a stream take in a batch, one after the other, with the same spare memory.
-pub(super) fn take(tables: &mut [Table], batch: &Batch, spare: &mut Spare) -> Taken {
-    let mut ended = Vec::new();
-    for table in &mut *tables {
+pub(super) fn take<'t>(tables: impl IntoIterator<Item = &'t mut Table>, batch: &Batch, spare: &mut Spare) -> Taken {
+    let (mut opened, mut ended, mut load) = (Vec::new(), Vec::new(), Vec::new());
+    for table in tables {
         mem::swap(&mut table.spare, spare);
         table.takes(batch, &mut ended);
         mem::swap(&mut table.spare, spare);
+        opened.append(&mut table.opened);
+        load.push(table.load());
     }
     ended.sort_by_cached_key(Ended::place);
-    Taken {
-        opened: tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect(),
-        ended,
-        load: tables.iter().map(Table::load).collect(),
-    }
+    Taken { opened, ended, load }
 }
 
 /// Ends some tables of a stream at its latest segment: the flows that are open, in the order of their ids.
-pub(super) fn end(tables: &mut [Table], latest: Nanos) -> Vec<Ended> {
-    let mut open: Vec<Ended> = tables.iter_mut().flat_map(|table| table.ends(latest)).collect();
+pub(super) fn end<'t>(tables: impl IntoIterator<Item = &'t mut Table>, latest: Nanos) -> Vec<Ended> {
+    let mut open: Vec<Ended> = tables.into_iter().flat_map(|table| table.ends(latest)).collect();
     open.sort_unstable_by_key(Ended::place);
     open
 }
