@@ -55,7 +55,7 @@ _BY_DETAIL: Mapping[tuple[str, str], str] = {
     ("rwnd-limited", Detail.SLOW_READER): "make the receiving application read faster",
     ("loss", Detail.TAIL_LOSS): "find where packets are lost; a lost tail costs a timer",
     ("loss", Detail.TIMEOUT): "find where packets are lost; each timeout costs a timer",
-    ("loss", Detail.SPURIOUS): "nothing was lost: find what reorders packets",
+    ("loss", Detail.SPURIOUS): "the data had arrived: find what delays or drops ACKs, or reorders packets",
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
+from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, look_alike, near_miss
 from tests.scene import Scene, Stall, between
 from tests.scene.network import Tap
 
@@ -158,3 +158,31 @@ def test_a_clock_that_runs_slow_makes_no_writer_next_to_the_tap_unexplained(scen
         scene.client_acks()
         scene.wait_ms(40)
     assert causes(scene, "server") == ["app-limited"]
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_keep_alive_at_the_beginning_of_a_capture_is_no_data(scene: Scene, answered: bool) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server_sends(1, push=False)
+    for _ in range(4):
+        if answered:
+            scene.client_acks(upto=1)
+        scene.wait_ms(45_000)
+        scene.server_repeats(0, 1)
+    flow = scene.flow("client", drop=SYNS)
+    assert flow["directions"]["server"]["bytes"] == flow["directions"]["server"]["retransmitted_bytes"] == 0
+    assert "retransmission" not in causes(scene, "client", drop=SYNS)
+
+
+def test_after_its_own_reset_nobody_waits(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.server_sends(31, lost=True)
+    scene.wait_ms(300)
+    scene.server_repeats(5_000, 31, lost=True)
+    scene.wait_ms(700)
+    scene.server_resets()
+    for _ in range(5):
+        scene.wait_ms(10_000)
+        scene.client_sends(100)
+    assert scene.lost_ms("server", "server")["retransmission"] in between(950, 1_100)

@@ -238,3 +238,13 @@ def test_without_another_loss_a_window_falls_no_further(scene: Scene, tap: Tap) 
         scene.client_acks(upto=sent)
     waits = [row for row in scene.flow(tap)["stalls"] if row["evidence"].get("in_flight_segments") == 16]
     assert [row["cause"] for row in waits] == ["sndbuf-limited", "sndbuf-limited"]
+
+
+def test_what_a_report_of_a_loss_releases_had_been_queued(scene: Scene) -> None:
+    scene.handshake(rtt_ms=100)
+    scene.request()
+    scene.server_sends(1_448, lost=True, push=False)
+    scene.server_sends(1_448)
+    scene.client_acks(upto=0, sack=[(1_448, 2_896)])
+    scene.server_sends(1_448)
+    assert causes(scene, "server") == ["cwnd-limited"]

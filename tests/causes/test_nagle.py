@@ -195,3 +195,14 @@ def test_an_ack_that_the_capture_lacks_is_not_the_next_one(scene: Scene) -> None
     scene.server_sends(53)
     scene.client_sends(41)
     assert "nagle" not in causes(scene, "server", drop=[lacking])
+
+
+def test_among_many_segments_the_next_ones_were_no_held_tail(scene: Scene) -> None:
+    scene.handshake(rtt_ms=100)
+    scene.download(200_000)
+    scene.wait_ms(5)
+    scene.server_sends(24)
+    scene.server_sends(14 * 1_448, push=False)
+    scene.wait_ms(40)
+    scene.server_sends(2 * 1_448)
+    assert "nagle" not in causes(scene, "server")

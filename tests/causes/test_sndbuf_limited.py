@@ -151,3 +151,13 @@ def test_a_first_flight_above_any_initial_window_and_above_the_next_is_no_sure_w
         scene.client_acks()
     windows = [stall for stall in scene.flow("server")["stalls"] if stall["cause"] == "cwnd-limited"]
     assert [stall["confidence"] for stall in windows] == [pytest.approx(0.7)]
+
+
+def test_writes_of_a_few_bytes_and_of_many_stand_at_no_level(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for size in (17, 90, 20, 160, 25, 106):
+        scene.server_sends(size)
+        scene.server_sends(12)
+        scene.client_acks()
+    assert "sndbuf-limited" not in causes(scene, "server")

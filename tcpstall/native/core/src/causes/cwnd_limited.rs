@@ -9,7 +9,7 @@
 //!           because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to round trip; or
 //!           flights of whole segments stand, and an ACK of almost nothing released more, or each ACK released a frame of its
 //!           own (away from the sender PSH ends each frame), where a writer woken for a part of its buffer would have filled
-//!           larger frames
+//!           larger frames; or a report of a loss, which frees no buffer and wakes no writer, released whole segments
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`, `tcp_tso_autosize`
@@ -51,8 +51,17 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     }
     match by_model(pause, limits) {
         Verdict::Yes(proof) => Verdict::Yes(proof),
-        other => by_growth(pause, limits).map_or(other, Verdict::Yes),
+        other => by_growth(pause, limits).or_else(|| by_report(pause)).map_or(other, Verdict::Yes),
     }
+}
+
+/// Whole segments were in flight, the peer's window had room, and a report of a loss released more: only the congestion
+/// window had held it.
+fn by_report(pause: &Pause) -> Option<Proof> {
+    let whole = pause.after.first_frame >= pause.mss;
+    let held = pause.released_by_report() && pause.has_room() == Some(true) && pause.closed.is_none();
+    let lone = pause.acks == 0 && pause.peer_bytes == 0 && !pause.flight_unknown;
+    (held && whole && lone).then_some(Proof { detail: details::CONGESTION_AVOIDANCE, confidence: 0.7 })
 }
 
 /// One segment was out, and a part of a segment followed its ACK.

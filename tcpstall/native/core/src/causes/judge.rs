@@ -51,6 +51,10 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
     }
     let mut whole = judge(pause, limits, pause.start(), pause.end);
     if whole.cause == Cause::Retransmission {
+        // All data had arrived, and the sender had no more until the peer had answered.
+        if pause.is_turn() && retransmission::is_needless(pause) && !retransmission::is_repairing(pause) {
+            return explain(&without_repairs(pause), limits, threshold);
+        }
         return match repaired(pause, threshold) {
             // All data had arrived: nobody waited for the copies.
             Some((mut rest, _)) if retransmission::is_needless(pause) => {
@@ -72,6 +76,14 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
     smallvec![whole]
 }
 
+/// The pause as if nothing had been sent again in it.
+fn without_repairs(pause: &Pause) -> Pause {
+    let mut rest = pause.clone();
+    (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
+    (rest.recovering, rest.hole) = (false, None);
+    rest
+}
+
 /// Rest of a pause whose repair ended long before the pause did, and the start of that rest. With all data acknowledged the
 /// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the following silence has a reason of its own.
 fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Pause, Nanos)> {
@@ -86,11 +98,9 @@ fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Pause, Nanos)> {
     let last = pause.first_retransmission.max(sent_again);
     let heard = last.map_or(pause.recovering || pause.hole.is_some(), |last| last <= at) && !pause.acks_lost;
     let heard = heard || by_timer;
-    let mut rest = pause.clone();
+    let mut rest = without_repairs(pause);
     rest.before.end = at;
     (rest.flight_at_start, rest.segments_at_start, rest.segments_held) = (0, 0, 0);
-    (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
-    (rest.recovering, rest.hole) = (false, None);
     if by_timer {
         (rest.left_in_flight, rest.last_ack, rest.unseen.acks) = (0, Some(at), true);
     }

@@ -2,8 +2,8 @@
 //!
 //! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a burst had
 //!           ended with a full segment, so that what was left of the write is held, until the next write took it along
-//!           (`tail-held`); or a sender that writes less than a segment at a time filled one up (`filled-up`); or the short end of
-//!           a write left alone, at the ACK after which nothing was out, with room in both windows before, if only since an
+//!           (`tail-held`, of a sender with few segments in flight); or a sender that writes less than a segment at a time
+//!           filled one up (`filled-up`); or the short end of a write left alone, at the ACK after which nothing was out, with room in both windows before, if only since an
 //!           earlier ACK (`write-tail`); or an application writes on a beat, and only whole segments leave while data is out;
 //!           or, from a sender that holds the end of each write behind any data, a whole segment stayed unacknowledged until the
 //!           next write (`tail-held`)
@@ -17,6 +17,7 @@ use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
 use crate::pause::{Pause, SOON};
+use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::traits::Nagle;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
@@ -44,8 +45,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         // this long.
         return yes("", if pause.context.brimful { 0.6 } else { 0.85 });
     }
-    let held = !pause.near_sender() && pause.context.traits.second_held.learnt().is_some();
-    if held
+    let by_habit = !pause.near_sender() && pause.context.traits.second_held.learnt().is_some();
+    if by_habit
         && !pause.short_segment_left
         && small_alone
         && pause.after_ack().is_some_and(|span| span <= pause.rtt().scaled(SOON))
@@ -58,7 +59,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if !pause.short_segment_left || !open {
         return Verdict::No;
     }
-    match (may_hold_tail(pause) && !pause.released_at_once(), pause.context.small_writes && first == mss) {
+    // Many segments out, or a loss among them, are a bulk sender's: a window or a buffer made it wait.
+    let few = pause.segments_at_start <= INITIAL_WINDOW || pause.context.small_writes;
+    let held = may_hold_tail(pause) && !pause.released_at_once() && few && pause.loss_hints == 0;
+    match (held, pause.context.small_writes && first == mss) {
         (true, _) => yes(details::TAIL_HELD, 0.7),
         (false, true) => yes(details::FILLED_UP, 0.7),
         (false, false) => Verdict::No,

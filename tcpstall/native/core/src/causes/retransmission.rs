@@ -99,6 +99,13 @@ pub(super) fn is_needless(pause: &Pause) -> bool {
     pause.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
 }
 
+/// The repair of a loss that the receiver had reported was under way when the pause began: if data is sent again later
+/// without need, the sender waits for that repair all the same.
+pub(super) fn is_repairing(pause: &Pause) -> bool {
+    let reported = pause.hole.and_then(|hole| hole.reported);
+    pause.recovering && reported.is_some_and(|reported| reported <= pause.start())
+}
+
 /// Every copy in the pause came from the probe timer, and the original had arrived: such a probe lowers no window (RFC
 /// 8985 §7.4.2).
 pub(super) fn probed_in_vain(pause: &Pause) -> bool {
@@ -168,9 +175,10 @@ pub(super) struct Stage {
 pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
     let Some(repair) = &pause.repair else { return Vec::new() };
     let spurious = is_needless(pause);
+    let needless = if is_repairing(pause) { RECOVERY } else { Proof { detail: details::SPURIOUS, confidence: 0.85 } };
     let mut stages: Vec<(&Attempt, Stage)> = Vec::new();
     for attempt in repair.attempts.iter().filter(|attempt| attempt.time > pause.start() && attempt.time <= pause.end) {
-        let proof = if spurious { Proof { detail: details::SPURIOUS, confidence: 0.85 } } else { proof(attempt) };
+        let proof = if spurious { needless } else { proof(attempt, pause.rtt()) };
         match stages.last_mut().filter(|(last, _)| spurious || last.trigger == attempt.trigger) {
             Some((last, stage)) => (*last, stage.end) = (attempt, attempt.time),
             None => stages.push((attempt, Stage { end: attempt.time, proof })),
@@ -186,8 +194,10 @@ pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
     stages.into_iter().map(|(_, stage)| stage).collect()
 }
 
-fn proof(attempt: &Attempt) -> Proof {
+fn proof(attempt: &Attempt, rtt: Nanos) -> Proof {
     let confidence = match attempt.trigger {
+        // No timer is shorter than the round trip (RFC 6298 §2.3).
+        Trigger::Timeout if attempt.waited < rtt => return Proof { confidence: 0.6, ..RECOVERY },
         Trigger::Timeout if attempt.waited < timers::LINUX_RTO_MIN => 0.8,
         Trigger::Timeout => 0.95,
         Trigger::Fast => 0.85,

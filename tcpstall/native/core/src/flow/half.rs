@@ -134,10 +134,8 @@ pub struct Half {
 impl Half {
     /// Takes in the ISN of this sender's SYN or SYN-ACK.
     pub fn start(&mut self, isn: SeqNo) {
-        self.base = Some(isn);
-        self.syn_seen = true;
-        self.snd_nxt = 1;
-        self.snd_una = 1;
+        (self.base, self.syn_seen) = (Some(isn), true);
+        (self.snd_nxt, self.snd_una) = (1, 1);
     }
 
     /// Sets the largest payload of a segment: the MSS by both SYNs less the `options` that every segment carries.
@@ -244,11 +242,10 @@ impl Half {
 
     /// Takes in a data segment, probe or FIN of this sender.
     pub fn sees(&mut self, segment: &Segment) -> Sending {
-        if self.base.is_none() {
-            self.base = Some(SeqNo(segment.seq.0.wrapping_sub(1)));
-            self.snd_nxt = 1;
-            self.snd_una = 1;
-        }
+        // Whatever ends a write has PSH: the lone byte without it that a flow begins with here was sent before, and keeps
+        // an idle connection alive (RFC 1122 §4.2.3.6).
+        let again = segment.payload == 1 && segment.flags.0 & (Flags::PSH.0 | Flags::FIN.0) == 0;
+        self.begins(segment.seq.plus(u32::from(again)));
         self.settled = false;
         let mut start = self.offset(segment.seq);
         let skipped = start > self.snd_nxt && std::mem::take(&mut self.left_out);

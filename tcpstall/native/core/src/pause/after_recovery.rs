@@ -23,7 +23,8 @@ impl Pause {
         (rest.cwnd, rest.phase) = (recovered.cwnd.max(recovered.segments), CongestionPhase::CongestionAvoidance);
         (rest.acks, rest.acked) = (self.acks - recovered.acks, self.acked - recovered.acked);
         (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
-        (rest.recovering, rest.hole, rest.recovered, rest.loss_hints) = (false, None, None, 0);
+        (rest.recovering, rest.hole, rest.recovered) = (false, None, None);
+        (rest.loss_hints, rest.last_hint) = (0, None);
         rest.losses = self.losses.max(1);
         // The flight at the pause's start was compared with the neighbours, so those results go; the sender's traits
         // remain.

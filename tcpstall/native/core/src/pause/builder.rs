@@ -84,7 +84,7 @@ pub struct Builder {
     pub dropped: u64,
     /// Start of the first dropped pause.
     pub(super) untold_from: Option<Nanos>,
-    /// Time of the sender's FIN.
+    /// Time of the sender's FIN or RST.
     pub fin: Option<Nanos>,
     /// First flight: bytes sent before any of them was acknowledged.
     pub initial_flight: Option<u64>,

@@ -208,7 +208,10 @@ fn find_plateaus(pauses: &mut [Pause]) {
     let mut start = 0;
     while start < pauses.len() {
         let level = pauses[start].flight_at_start;
-        let slack = (1.5 * f64::from(pauses[start].mss)).max(PLATEAU_SHARE * level as f64) as i64;
+        // To writes of a few bytes a segment more is another level.
+        let small = level < i64::from(pauses[start].mss);
+        let segment = if small { 0.5 * level as f64 } else { 1.5 * f64::from(pauses[start].mss) };
+        let slack = segment.max(PLATEAU_SHARE * level as f64) as i64;
         let length =
             pauses[start..].iter().take_while(|pause| (pause.flight_at_start - level).abs() <= slack).count().max(1);
         let plateau = middle(&pauses[start..start + length], level);

@@ -157,6 +157,8 @@ pub struct Pause {
     pub acks_lost: bool,
     /// SACK blocks or duplicate ACKs that reached the sender inside the pause.
     pub loss_hints: u32,
+    /// Time of the last of these.
+    pub last_hint: Option<Nanos>,
     /// The sender was in recovery.
     pub recovering: bool,
     /// End of that recovery, where it was inside the pause.
@@ -257,9 +259,9 @@ impl Pause {
         self.distance = distance;
         self.held = (self.held - shift.or_zero()).or_zero();
         let recovered = self.recovered.as_mut().map(|recovered| &mut recovered.at);
-        let times =
-            [&mut self.last_ack, &mut self.all_acked, &mut self.room_since, &mut self.closed, &mut self.reopened];
-        for time in times.into_iter().flatten().chain(recovered) {
+        let acks = [&mut self.last_ack, &mut self.last_hint, &mut self.all_acked, &mut self.room_since];
+        let windows = [&mut self.closed, &mut self.reopened];
+        for time in acks.into_iter().chain(windows).flatten().chain(recovered) {
             *time = (*time + shift).min(self.end);
         }
     }
@@ -308,6 +310,13 @@ impl Pause {
     /// hardly be as quick.
     pub fn released_at_once(&self) -> bool {
         self.released_by_ack() && self.after_ack().is_none_or(|span| span <= self.answer_time())
+    }
+
+    /// New data followed a report of a loss within the time of a host. Such an ACK frees no buffer and wakes no writer: the
+    /// data had been queued, and the congestion window counts the reported segment no longer (RFC 3042, RFC 6675 §5).
+    pub fn released_by_report(&self) -> bool {
+        let after = self.last_hint.map(|hint| (self.end - hint).or_zero());
+        self.ended && self.left_in_flight > 0 && after.is_some_and(|span| span <= self.answer_time())
     }
 
     /// Longest time in which a host answers an ACK, with the path's jitter.

@@ -41,6 +41,8 @@ struct Awaiting {
     value: Option<u32>,
     pause: usize,
     acknowledged: bool,
+    /// An echo has shown it to be needless: a DSACK of its data tells that once more.
+    needless: bool,
 }
 
 /// The state of a sender that has sent something again.
@@ -111,7 +113,15 @@ impl Repairs {
         }
         let value = again.segment.timestamps.map(|stamps| stamps.value);
         self.settled_below = self.settled_below.min(end);
-        self.awaiting.push_back(Awaiting { start, end, time, value, pause: again.pause, acknowledged: false });
+        self.awaiting.push_back(Awaiting {
+            start,
+            end,
+            time,
+            value,
+            pause: again.pause,
+            acknowledged: false,
+            needless: false,
+        });
         let attempt = attempt?;
         self.last_attempt = Some(start);
         match attempt.trigger {
@@ -155,12 +165,13 @@ impl Repairs {
     ) -> bool {
         let mut undone = false;
         if let Some((left, right)) = acked.duplicate
-            && let Some(index) = self.awaiting.iter().position(|sent| sent.start < right && left < sent.end)
+            // The first copy may have repaired a loss; the last one came to data that was there.
+            && let Some(index) = self.awaiting.iter().rposition(|sent| sent.start < right && left < sent.end)
         {
             let sent = self.awaiting.remove(index);
             self.undo_left = self.undo_left.saturating_sub(1);
             undone |= self.undo_left == 0;
-            self.needless(acked.time, sent, pauses, open);
+            self.needless(acked.time, sent.filter(|sent| !sent.needless), pauses, open);
         }
         if acked.bytes > 0 {
             undone |= self.on_echo(acked, half, pauses, open);
@@ -198,7 +209,11 @@ impl Repairs {
             }
             sent.acknowledged = true;
         }
-        let sent = found.and_then(|index| self.awaiting.remove(index));
+        let sent = found.and_then(|index| self.awaiting.get_mut(index));
+        let sent = sent.map(|sent| {
+            sent.needless = true;
+            *sent
+        });
         self.needless(acked.time, sent, pauses, open);
         sent.is_some()
     }

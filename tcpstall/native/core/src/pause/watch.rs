@@ -254,7 +254,7 @@ impl Watch {
             }
             Effect::Data(Sending::Probe) => {
                 let (half, model) = (self.connection.half(sender), &self.models[sender]);
-                self.builders[sender].on_probe(segment.payload, half, model);
+                self.builders[sender].on_probe(segment.time, segment.payload, half, model);
             }
             Effect::Control if self.connection.half(sender).is_ahead(segment) => {
                 let half = self.connection.half(sender);
@@ -269,8 +269,6 @@ impl Watch {
         }
         if segment.flags.0 & (Flags::FIN.0 | Flags::RST.0) != 0 {
             self.rounds.closes(sender, segment.time, segment.flags.has(Flags::RST));
-        }
-        if segment.flags.has(Flags::FIN) {
             let fin = &mut self.builders[sender].fin;
             *fin = fin.or(Some(segment.time));
         }

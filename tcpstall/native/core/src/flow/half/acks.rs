@@ -15,6 +15,14 @@ const PENDING_ACKS: usize = 4096;
 const DUPLICATES: u32 = 3;
 
 impl Half {
+    /// Takes in the next byte of a sender whose SYN was not captured, if nothing of it is known yet.
+    pub(super) fn begins(&mut self, next: SeqNo) {
+        if self.base.is_none() {
+            self.base = Some(SeqNo(next.0.wrapping_sub(1)));
+            (self.snd_nxt, self.snd_una) = (1, 1);
+        }
+    }
+
     /// Takes in a segment of the peer that passes the tap towards this sender, `echoed` after the segment whose TSval
     /// it is the first to echo: it waits until it reaches the sender.
     #[inline]
@@ -40,11 +48,7 @@ impl Half {
         if self.settled && self.is_known(segment) {
             return None;
         }
-        if self.base.is_none() {
-            self.base = Some(SeqNo(segment.ack.0.wrapping_sub(1)));
-            self.snd_nxt = 1;
-            self.snd_una = 1;
-        }
+        self.begins(segment.ack);
         let mut pending = PendingAck {
             time: segment.time,
             ack: self.offset(segment.ack),

@@ -86,7 +86,8 @@ impl Builder {
         let has_room = room.is_some_and(|room| room >= mss);
         open.room_since = open.room_since.or((acked.bytes > 0).then_some(acked.time)).filter(|_| has_room);
         if acked.loss_hint {
-            open.rare_mut().loss_hints += 1;
+            let rare = open.rare_mut();
+            (rare.loss_hints, rare.last_hint) = (rare.loss_hints + 1, Some(acked.time));
         }
         if cwnd.repairs() {
             open.recovered = open.recovered(acked, half, cwnd);

@@ -87,6 +87,7 @@ impl Builder {
             left_edge: half.snd_una,
             acks_lost: false,
             loss_hints: rare.loss_hints,
+            last_hint: rare.last_hint,
             recovering: at.phase == CongestionPhase::Recovery,
             recovered: open.recovered.clone(),
             hole: self.holes.longest(rare.closed_hole, filled, self.burst.end, ending.time),

@@ -37,7 +37,11 @@ impl Builder {
     }
 
     /// Takes in a probe of the peer's window, or a keep-alive.
-    pub fn on_probe(&mut self, payload: u32, half: &Half, cwnd: &Cwnd) {
+    pub fn on_probe(&mut self, time: Nanos, payload: u32, half: &Half, cwnd: &Cwnd) {
+        if self.last_data() == Nanos::ZERO {
+            // The connection was idle when the capture began.
+            self.first_wait_from(time);
+        }
         self.begin(half, cwnd);
         let rare = self.open.rare_mut();
         rare.probes += 1;

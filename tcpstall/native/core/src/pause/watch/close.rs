@@ -31,8 +31,10 @@ impl Watch {
         }
         let half = self.connection.half(sender);
         let builder = &mut self.builders[sender];
-        // A FIN ends the wait, unless data before it was still being repaired after it.
-        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(self.connection.end);
+        // A FIN ends the wait, unless data before it was still being repaired after it. So does a RST, unless its sender
+        // went on: then it came from elsewhere.
+        let last = |over: &Nanos| !builder.repairs_after(*over) && *over >= builder.last_data();
+        let over = builder.fin.filter(last).unwrap_or(self.connection.end);
         let (busy_periods, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
         builder.dropped += dropped;
