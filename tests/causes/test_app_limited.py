@@ -186,3 +186,21 @@ def test_after_its_own_reset_nobody_waits(scene: Scene) -> None:
         scene.wait_ms(10_000)
         scene.client_sends(100)
     assert scene.lost_ms("server", "server")["retransmission"] in between(950, 1_100)
+
+
+@look_alike
+def test_bursts_that_duplicate_acks_released_show_no_beat(scene: Scene) -> None:
+    """In recovery each duplicate ACK releases data, as far apart as the ACKs release it later."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(1_448, lost=True)
+    scene.server_sends(9 * 1_448, tso=1)
+    for round_trip in range(4):
+        scene.client_acks(upto=0, sack=[(1_448, (10 + 2 * round_trip) * 1_448)])
+        scene.server_sends(2 * 1_448, tso=1)
+    scene.server_repeats(0, 1_448)
+    for flight in range(6):
+        scene.client_acks(upto=18 * 1_448 + flight * 20_000)
+        scene.server_sends(20_000, tso=1)
+    scene.client_acks(upto=18 * 1_448 + 6 * 20_000)
+    assert "app-limited" not in causes(scene)

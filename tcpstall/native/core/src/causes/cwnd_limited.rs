@@ -9,10 +9,12 @@
 //!           because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to round trip; or
 //!           flights of whole segments stand, and an ACK of almost nothing released more, or each ACK released a frame of its
 //!           own (away from the sender PSH ends each frame), where a writer woken for a part of its buffer would have filled
-//!           larger frames; or a report of a loss, which frees no buffer and wakes no writer, released whole segments
+//!           larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
+//!           of a loss, which frees no buffer and wakes no writer, released whole segments
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
-//! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`, `tcp_tso_autosize`
+//! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `tcp_cwnd_test`,
+//!           `tcp_is_cwnd_limited`, `tcp_tso_autosize`
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait
 //!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the
 //!           last segment was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the
@@ -146,7 +148,9 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
         let doubling = pause.context.doubling && pause.context.next_flight.is_some();
         let growing = (doubling || pause.context.cut_grows) && pause.losses == 0;
         let dripping = pause.context.dripping && !pause.short_segment_out && !pause.sent_all();
-        let creeping = pause.context.creeping || dripping;
+        // The peer's window had room, so the cut is the congestion window's.
+        let cut = pause.context.cut_short && pause.released_by_ack() && pause.has_room() == Some(true);
+        let creeping = pause.context.creeping || dripping || cut;
         return match (growing, creeping || pause.context.bytes_grow) {
             // A single segment, and then less than one: the short end of a write waits for that ACK too.
             (true, _) => yes(details::SLOW_START, if lone(pause) || pause.context.read.first_wait { 0.7 } else { 0.8 }),

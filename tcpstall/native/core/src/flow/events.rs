@@ -1,5 +1,6 @@
 //! Effects of a segment or an acknowledgement on one direction of data.
 
+use super::short::Short;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
@@ -64,8 +65,8 @@ pub struct Acked {
     pub unseen_tail: i64,
     /// The time when it reached the sender is unknown: the tap's distance had not been measured yet.
     pub blind: bool,
-    /// A segment shorter than a full one was outstanding before the acknowledgement.
-    pub short_before: bool,
+    /// Segments shorter than a full one that were outstanding before the acknowledgement.
+    pub short_before: Short,
     /// The round trip that it measures; `None` where the covered data was sent more than once (Karn's rule).
     pub sample: Option<Nanos>,
     /// A duplicate ACK, or one with new SACK blocks.

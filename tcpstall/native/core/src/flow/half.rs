@@ -19,7 +19,7 @@ use super::ranges::Ranges;
 use super::reordering::Reordering;
 use super::round_trips::RoundTrips;
 use super::window::{Scale, Unscaled};
-use super::{shortest::Shortest, vantage::Vantage};
+use super::{short::Short, shortest::Shortest, vantage::Vantage};
 use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::traits::FullSegment;
@@ -235,9 +235,9 @@ impl Half {
         !self.sacked.is_empty()
     }
 
-    /// True if the frames outstanding include one shorter than a full segment.
-    pub fn short_segment_out(&self) -> bool {
-        self.outstanding.has_short()
+    /// Shorter segments than a full one among those outstanding.
+    pub fn short_segment_out(&self) -> Short {
+        self.outstanding.short()
     }
 
     /// Takes in a data segment, probe or FIN of this sender.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::short::Short;
 use crate::time::Nanos;
 use crate::vec_growth;
 use crate::wire::Segment;
@@ -33,7 +34,7 @@ pub(super) struct Sent {
     mark: u32,
     /// Bytes in flight after the frame.
     flight: u32,
-    short: bool,
+    short: Short,
     again: bool,
 }
 
@@ -53,7 +54,9 @@ pub struct Gone {
 pub struct Outstanding {
     sent: VecDeque<Sent>,
     segments: u32,
+    /// Frames that end in a segment shorter than a full one, and those of them with PSH.
     short: u32,
+    ended: u32,
     /// The last frames, acknowledged or not, sent once or again; copies are matched with them.
     recent: [Recent; RECENT],
     next_recent: u8,
@@ -76,10 +79,14 @@ impl Outstanding {
         self.segments
     }
 
-    /// True if one of them ends in a segment shorter than a full one.
+    /// Segments shorter than a full one among them.
     #[inline]
-    pub fn has_short(&self) -> bool {
-        self.short > 0
+    pub fn short(&self) -> Short {
+        match (self.short, self.ended) {
+            (0, _) => Short::None,
+            (_, 0) => Short::Cut,
+            _ => Short::Ended,
+        }
     }
 
     /// Time when the oldest frame was first sent.
@@ -113,13 +120,14 @@ impl Outstanding {
         {
             self.forget(&oldest);
         }
-        let (own, short) = if bytes == mss { (1, false) } else { (bytes.div_ceil(mss), !bytes.is_multiple_of(mss)) };
+        let (own, short) =
+            if bytes == mss { (1, Short::None) } else { (bytes.div_ceil(mss), Short::of(segment, bytes, mss)) };
         let segments = own.saturating_add(skipped);
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
         self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });
         self.segments = self.segments.saturating_add(segments);
-        self.short += u32::from(short);
+        self.counts(short);
         self.remember(segment, end);
         segments
     }
@@ -128,9 +136,12 @@ impl Outstanding {
     /// segments.
     pub fn fills(&mut self, start: i64, bytes: u32, mss: u32) {
         let index = self.sent.partition_point(|sent| sent.end <= start);
-        if let Some(over) = self.sent.get_mut(index).filter(|over| !over.short && !bytes.is_multiple_of(mss)) {
-            over.short = true;
-            self.short += 1;
+        if let Some(over) =
+            self.sent.get_mut(index).filter(|over| over.short == Short::None && !bytes.is_multiple_of(mss))
+        {
+            // Data of its sender followed.
+            over.short = Short::Cut;
+            self.counts(Short::Cut);
         }
     }
 
@@ -143,7 +154,8 @@ impl Outstanding {
             if self.sent[newest].end - start != i64::from(size) {
                 break;
             }
-            self.short -= u32::from(std::mem::take(&mut self.sent[newest].short));
+            let short = std::mem::take(&mut self.sent[newest].short);
+            self.uncounts(short);
         }
     }
 
@@ -181,7 +193,19 @@ impl Outstanding {
 
     fn forget(&mut self, sent: &Sent) {
         self.segments = self.segments.saturating_sub(sent.segments);
-        self.short -= u32::from(sent.short);
+        self.uncounts(sent.short);
+    }
+
+    #[inline]
+    fn counts(&mut self, short: Short) {
+        self.short += u32::from(short != Short::None);
+        self.ended += u32::from(short == Short::Ended);
+    }
+
+    #[inline]
+    fn uncounts(&mut self, short: Short) {
+        self.short -= u32::from(short != Short::None);
+        self.ended -= u32::from(short == Short::Ended);
     }
 
     /// Takes in bytes `[start, end)` that passed again; true if this packet is a mere copy. No sender repeats itself
@@ -214,7 +238,7 @@ impl Outstanding {
     /// Takes in the acknowledgement of everything up to `ack`.
     #[inline]
     pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {
-        let (mut segments, mut short, mut newest) = (0_u32, 0, None);
+        let (mut segments, mut short, mut ended, mut newest) = (0_u32, 0, 0, None);
         let mut touched = None;
         while let Some(front) = self.sent.front_mut() {
             if front.end > ack {
@@ -230,12 +254,13 @@ impl Outstanding {
                 break;
             }
             segments += front.segments;
-            short += u32::from(front.short);
+            short += u32::from(front.short != Short::None);
+            ended += u32::from(front.short == Short::Ended);
             newest = if front.again { newest } else { Some(front.time) };
             self.sent.pop_front();
         }
         self.segments = self.segments.saturating_sub(segments);
-        self.short -= short;
+        (self.short, self.ended) = (self.short - short, self.ended - ended);
         Gone { segments, sent: newest, touched: touched.or(newest) }
     }
 }

@@ -97,7 +97,9 @@ pub(super) fn find_ticks(pauses: &mut [Pause]) {
 /// the round trip, the ACKs of earlier writes come at the times of later ones.
 pub(super) fn find_steps(pauses: &mut [Pause]) {
     let step = |pause: &Pause| pause.end - pause.before.start;
-    let counted = |pause: &Pause| pause.ended && !pause.first && !pause.is_turn();
+    // In recovery a duplicate ACK releases a segment too (RFC 5681 §3.2, RFC 6675 §5).
+    let repairs = |pause: &Pause| pause.recovering || pause.retransmissions > 0 || pause.loss_hints > 0;
+    let counted = |pause: &Pause| pause.ended && !pause.first && !pause.is_turn() && !repairs(pause);
     let free = |pause: &&Pause| counted(pause) && pause.left_in_flight > 0 && !pause.released_by_ack();
     let mut steps: Vec<Nanos> = pauses.iter().filter(free).map(step).collect();
     if steps.len() < STEPS {

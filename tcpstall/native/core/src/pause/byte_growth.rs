@@ -33,7 +33,7 @@ pub(super) fn find(pauses: &mut [Pause]) {
         let (first, last) = (rounds[start], rounds[end - 1]);
         let flights: Vec<i64> = climb.iter().map(|round| pauses[*round].flight_at_start).collect();
         // Windows of whole segments are counted elsewhere, and another limit may have cut the last flight.
-        let cut = climb[..climb.len() - 1].iter().any(|round| pauses[*round].short_segment_out);
+        let cut = climb[..climb.len() - 1].iter().any(|round| !pauses[*round].is_whole());
         if cut && is_climb(&flights, pauses[last].mss) {
             pauses[first..=last]
                 .iter_mut()

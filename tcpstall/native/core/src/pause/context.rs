@@ -5,6 +5,7 @@ use super::bottleneck::BusyPeriod;
 use super::burst::Burst;
 use super::burst_cap;
 use super::byte_growth;
+use super::cut_short;
 use super::evidence::{Context, Pause};
 use super::reading::Reading;
 use super::scale;
@@ -55,6 +56,7 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     // Where flights fill the window, the windows were read at the wrong time too.
     let later = |pause: &&mut Pause| pause.unseen.placed_later && !pause.scale_inferred && pause.closed.is_none();
     pauses.iter_mut().filter(later).for_each(Pause::sees_whole_burst);
+    cut_short::find(pauses);
     look_ahead(pauses);
     find_doubling(pauses);
     find_plateaus(pauses);

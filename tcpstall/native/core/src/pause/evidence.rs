@@ -77,6 +77,8 @@ pub struct Pause {
     pub largest_window: i64,
     /// A sub-MSS segment was outstanding at the pause's start.
     pub short_segment_out: bool,
+    /// None of those has PSH: a window may have cut them.
+    pub short_only_cut: bool,
     /// A sub-MSS segment was still outstanding at the pause's end.
     pub short_segment_left: bool,
 
@@ -193,6 +195,8 @@ pub struct Context {
     /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
     /// bytes was full.
     pub brimful: bool,
+    /// The burst ended with a short segment although more was queued: a window cut it.
+    pub cut_short: bool,
     /// Bytes in flight at the start of the sender's next pause.
     pub next_flight: Option<i64>,
     /// Rate of the pause: its burst divided by its length, bytes per second.

@@ -10,6 +10,7 @@ mod burst_cap;
 mod byte_growth;
 pub mod context;
 mod coverage;
+mod cut_short;
 pub mod evidence;
 pub mod hole;
 mod kept;

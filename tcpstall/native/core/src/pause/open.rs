@@ -5,7 +5,7 @@ use super::recovered::Recovered;
 use super::repair::PauseRepairs;
 use super::slowest_ack::SlowestAck;
 use super::unseen::Unseen;
-use crate::flow::{Acked, Half};
+use crate::flow::{Acked, Half, Short};
 use crate::packet_no::PacketNo;
 use crate::sender::Cwnd;
 use crate::sender::cwnd::CongestionPhase;
@@ -19,7 +19,7 @@ pub(super) struct Beginning {
     pub(super) room: Option<i64>,
     pub(super) window: Option<i64>,
     pub(super) window_field: u16,
-    pub(super) short: bool,
+    pub(super) short: Short,
     pub(super) cwnd: u32,
     pub(super) cwnd_known: bool,
     pub(super) phase: CongestionPhase,
@@ -33,7 +33,7 @@ pub(super) struct Beginning {
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Left {
     pub(super) flight: i64,
-    pub(super) short: bool,
+    pub(super) short: Short,
     pub(super) unknown: bool,
     pub(super) heard_unseen: bool,
 }

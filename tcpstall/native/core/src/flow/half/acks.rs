@@ -208,7 +208,7 @@ impl Half {
             blind: !self.vantage.is_proven(),
             sample: None,
             to_peer: None,
-            short_before: self.outstanding.has_short(),
+            short_before: self.outstanding.short(),
             loss_hint: false,
             duplicate: ack.reported_twice(&self.pending_sacks),
             echo: ack.echo,

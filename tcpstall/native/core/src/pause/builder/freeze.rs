@@ -1,8 +1,8 @@
 //! Freezes a pause at its end: its notes become evidence that does not change any more.
 
 use super::{Builder, PauseEnd};
-use crate::flow::Half;
 use crate::flow::tsval_clock::TsvalClock;
+use crate::flow::{Half, Short};
 use crate::pause::burst::Burst;
 use crate::pause::evidence::{Context, Pause};
 use crate::pause::open::Left;
@@ -48,8 +48,9 @@ impl Builder {
             multipath: false,
             scale_inferred: false,
             largest_window: at.largest_window,
-            short_segment_out: at.short,
-            short_segment_left: left.short,
+            short_segment_out: at.short != Short::None,
+            short_only_cut: at.short == Short::Cut,
+            short_segment_left: left.short != Short::None,
             acks: open.acks,
             slowest_ack: open.slowest_ack,
             acked: open.acked,

@@ -1,0 +1,37 @@
+//! Short segments that a window cut, from a sender that marks the end of its data.
+//!
+//! PSH is on the segment that ends the data which the sender has (RFC 9293 §3.9.1.2). A window that is counted in bytes (the
+//! peer's, or a congestion window: RFC 5681 §2) leaves room for less than a segment, and a sender that fills that room
+//! goes on with a short segment without PSH. Such a segment is no end of a write: neither had the sender sent all, nor
+//! does Nagle's algorithm hold anything back behind it.
+
+use super::evidence::Pause;
+
+/// Clears the mark of a short segment at pauses where windows had cut all that were out.
+pub(super) fn find(pauses: &mut [Pause]) {
+    // A burst that ended with PSH was all that the sender had, whatever cut the segments before.
+    let cut = |pause: &Pause| pause.short_segment_out && pause.short_only_cut && !pause.before.pushed;
+    if !pauses.iter().any(cut) || !marks_ends(pauses) {
+        return;
+    }
+    for pause in pauses.iter_mut().filter(|pause| cut(pause)) {
+        (pause.short_segment_out, pause.short_segment_left) = (false, false);
+        pause.context.cut_short = !pause.before.ends_whole(pause.mss);
+    }
+}
+
+/// Some segment carries PSH, and no end of data lacks it: data that ended with a short segment, before the peer answered
+/// or the sender fell silent.
+fn marks_ends(pauses: &[Pause]) -> bool {
+    let marked = pauses.iter().any(|pause| pause.before.pushes > 0 || pause.after.pushes > 0);
+    let ends = |pause: &Pause| pause.is_turn() || pause.fell_silent();
+    let short = |pause: &Pause| !pause.first && !pause.before.ends_whole(pause.mss) && !pause.before.pushed;
+    marked && !pauses.iter().any(|pause| ends(pause) && short(pause) && pause.retransmissions == 0)
+}
+
+impl Pause {
+    /// The flight is a whole number of full segments.
+    pub(super) fn is_whole(&self) -> bool {
+        self.flight_at_start % i64::from(self.mss.max(1)) == 0
+    }
+}
