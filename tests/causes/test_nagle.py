@@ -206,3 +206,10 @@ def test_among_many_segments_the_next_ones_were_no_held_tail(scene: Scene) -> No
     scene.wait_ms(40)
     scene.server_sends(2 * 1_448)
     assert "nagle" not in causes(scene, "server")
+
+
+@look_alike
+def test_segments_of_one_short_size_again_and_again_may_be_a_small_buffers(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(30 * 1_024, send_buffer=1_024)
+    assert {row["confidence"] < 0.8 for row in scene.flow()["stalls"][3:] if row["cause"] == "nagle"} <= {True}

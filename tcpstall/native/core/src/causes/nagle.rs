@@ -42,8 +42,19 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let small_alone = alone && first < mss;
     if !pause.short_segment_left && small_alone && pause.released_by_ack() {
         // Held data is in the send buffer. A full send buffer may have had no room for more than this, or each write is
-        // this long.
-        return yes("", if pause.context.brimful { 0.6 } else { 0.85 });
+        // this long. So may a buffer of less than a segment, whose content leaves again and again as one segment.
+        let alike = pause.context.plateau_rounds >= limits.plateau_rounds
+            && pause.flight_at_start == pause.context.plateau
+            && pause.after.clump.first_bytes == pause.before.bytes
+            && pause.left_in_flight == 0;
+        return yes(
+            "",
+            match (pause.context.brimful, alike) {
+                (true, _) => 0.6,
+                (false, true) => 0.75,
+                (false, false) => 0.85,
+            },
+        );
     }
     let by_habit = !pause.near_sender() && pause.context.traits.second_held.learnt().is_some();
     if by_habit
