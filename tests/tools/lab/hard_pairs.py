@@ -145,6 +145,16 @@ def _other_controls() -> list[Plan]:
         _plan("cc=cubic, cc=bbr", "cc-2m-30ms-reno-rate", "2 MB at 30 ms over 15 Mbit/s, 60 KB of queue, reno", 30,
               2_000_000, rate=15e6, queue=60_000, control="reno"),
         _plan("cc=reno, cc=bbr", "cc-500k-30ms-loss", "500 KB at 30 ms, 1 % lost", 30, 500_000, runs=5, loss=0.01),
+        _plan("cc=bbr, cc=cubic", "cc-1m-25ms-reno-loss", "1 MB at 25 ms, reno, 1 % lost", 25, 1_000_000, runs=21,
+              loss=0.01, control="reno"),
+        _plan("cc=bbr", "cc-150k-40ms-loss", "150 KB four times at 40 ms, 600 ms between, 0.5 % lost", 40, 150_000,
+              exchanges=4, think_ms=600, runs=21, loss=0.005),
+        _plan("cc=bbr", "cc-4m-30ms-queue", "4 MB at 30 ms over 40 Mbit/s, 60 KB of queue", 30, 4_000_000, rate=40e6,
+              queue=60_000),
+        _plan("cc=bbr", "cc-200k-20ms-up", "uploads of 200 KB three times at 20 ms", 20, 200, request=(200_000,),
+              exchanges=3, think_ms=500, upload=True, roomy=False),
+        _plan("cc=cubic", "cc-600k-20ms-bbr-loss", "600 KB at 20 ms, BBR, 1 % lost", 20, 600_000, runs=21, loss=0.01,
+              control="bbr"),
         _plan("cc=cubic, cc=reno", "cc-500k-30ms-bbr", "500 KB at 30 ms, BBR", 30, 500_000, control="bbr"),
     ]  # fmt: skip
 

@@ -6,6 +6,7 @@ import shutil
 import socket
 import statistics
 import time
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,6 +60,11 @@ class Run:
         )
 
 
+def dice(name: str, number: int) -> int:
+    """A seed of the situation's own: with seeds in common, all situations would share their luck."""
+    return zlib.crc32(f"{name} {number}".encode())
+
+
 def slug(change: str) -> str:
     """A change as a file name."""
     return change.replace("=", "-").replace(" ", "+")
@@ -71,7 +77,8 @@ def produce(plan: Plan, folder: Path, workshop: Path) -> list[str]:
     remarks = []
     for number in range(plan.runs):
         for name, situation in variants.items():
-            one, remark = _undisturbed(replace(situation, dice=number + 1), workshop / f"{name}-{number}")
+            thrown = replace(situation, dice=dice(plan.situation.name, number))
+            one, remark = _undisturbed(thrown, workshop / f"{name}-{number}")
             runs[name].append(one)
             if remark:
                 remarks.append(f"{plan.situation.name} {name}: {remark}")
@@ -141,6 +148,7 @@ def _described(name: str, situation: Situation, runs: Sequence[Run], folder: Pat
             "transfer_ns": _spread([one.timing.transfer_ns for one in runs]),
             "client_transfer_ns": _spread([one.client_transfer_ns for one in runs]),
             "client_waited_ns": _spread([sum(one.exchanges_ns) for one in runs]),
+            "each_client_waited_ns": [sum(one.exchanges_ns) for one in runs],
             "client_exchanges_ns": [_spread(list(each)) for each in exchanges],
         },
     }  # fmt: skip

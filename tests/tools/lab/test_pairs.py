@@ -14,7 +14,7 @@ import pytest
 import tcpstall
 from tests.tools.lab import hard_pairs
 from tests.tools.lab.namespaces import obstacle
-from tests.tools.lab.pairing import produce, slug
+from tests.tools.lab.pairing import dice, produce, slug
 from tests.tools.lab.pairs import Plan, plans
 from tests.tools.lab.scenario import SENDER
 from tests.tools.lab.situation import KNOBS, Situation, applied, changed
@@ -162,6 +162,12 @@ def test_each_hard_pair_changes_something_and_can_be_described() -> None:
             assert len(applied(plan.situation, change)) == len(change.split())
             useless = (plan.situation.name.startswith("bbr") and change == "loss=0") or change in OF_THE_OTHER_END
             assert (changed(plan.situation, change) != plan.situation) is not useless
+
+
+def test_situations_do_not_share_their_luck() -> None:
+    """With the same seeds for all, nine throws would decide every lossy pair of every draw."""
+    throws = {dice(name, number) for name in ("a~1", "a~2", "b~1") for number in range(9)}
+    assert len(throws) == 27
 
 
 @pytest.mark.skipif(obstacle() is not None, reason=str(obstacle()))
