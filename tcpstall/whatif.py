@@ -44,7 +44,7 @@ _TRIED = 5
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A span, and the bounds that it should lie in."""
+    """A span and its bounds. Where chance decides, `expected_ns` is the middle of many replays."""
 
     expected_ns: int
     low_ns: int
@@ -64,7 +64,7 @@ class Outcome:
     """Outcome of changes made together. `suggested`: nobody asked for them, the flow's causes call for them.
 
     `owned_ns` is what the addressed causes own, the most that may be saved; `bounded`: the replay gained clearly more
-    than that, which is not promised.
+    than that, which is not promised. `by_chance`: where losses fall decides, so only the bounds are a prediction.
     """
 
     changes: tuple[Change, ...]
@@ -74,6 +74,7 @@ class Outcome:
     saved_ns: int
     owned_ns: int
     bounded: bool = False
+    by_chance: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,7 @@ def added(outcomes: Sequence[Outcome]) -> Outcome:
         saved_ns=sum(outcome.saved_ns for outcome in outcomes),
         owned_ns=sum(outcome.owned_ns for outcome in outcomes),
         bounded=any(outcome.bounded for outcome in outcomes),
+        by_chance=any(outcome.by_chance for outcome in outcomes),
     )
 
 
@@ -393,4 +395,5 @@ def _outcome(row: Mapping[str, Any], suggested: bool) -> Outcome:
         saved_ns=row["saved_ns"],
         owned_ns=row["owned_ns"],
         bounded=row["bounded"],
+        by_chance=row["by_chance"],
     )

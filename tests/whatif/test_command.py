@@ -36,6 +36,28 @@ def test_json_is_one_object_with_every_figure(here: Run, capture: Path) -> None:
     assert report["totals"]["flows"] == 1
 
 
+def test_where_losses_decide_only_the_interval_is_a_prediction(here: Run, capture: Path) -> None:
+    shown = here("whatif", capture, "--set", "loss=3%", COLUMNS="1000").stdout
+    (row,) = (line for line in shown.splitlines() if line.startswith("loss=3%  "))
+    assert " median " in row
+    assert " by chance" in row
+    assert "which packets are lost decides" in shown
+    report = json.loads(here("whatif", capture, "--set", "loss=3%", "--format", "json").stdout)
+    outcomes = [report["flows"][0]["outcomes"][0], report["totals"]["outcomes"][0]]
+    for outcome in outcomes:
+        span = outcome["transfer"]
+        assert outcome["by_chance"]
+        assert (span["expected_ns"], outcome["saved_ns"]) == (None, None)
+        assert span["low_ns"] < span["median_ns"] < span["high_ns"]
+
+
+def test_a_loss_that_hardly_ever_matters_leaves_a_prediction(here: Run, capture: Path) -> None:
+    report = json.loads(here("whatif", capture, "--set", "loss=0.001%", "--format", "json").stdout)
+    (outcome,) = report["flows"][0]["outcomes"]
+    assert not outcome["by_chance"]
+    assert outcome["transfer"]["expected_ns"] is not None
+
+
 def test_a_service_is_all_its_flows(here: Run, capture: Path) -> None:
     one = json.loads(here("whatif", capture, "--format", "json").stdout)["flows"][0]
     service = f"{one['server']['address']}:{one['server']['port']}"

@@ -43,10 +43,10 @@ def test_flows_of_captures_without_a_truth_are_counted_too(tmp_path: Path) -> No
     captures = [tmp_path / "notes.txt", *sorted((FIXTURES / "pairs").glob("iw-*-5ms/before.pcap.gz"))]
     flows = list(real_flows.replayed(captures))
     assert [one.fits and one.by_itself for one in flows] == [True, True]
-    missed = real_flows.Replayed("a.pcap", 3, fits=False, by_itself=False, refused="bbr")
+    missed = real_flows.Replayed("a.pcap", 3, fits=False, by_itself=False, refused="no-data")
     lines = real_flows.render([*flows, missed]).splitlines()
-    assert lines[0] == "a.pcap flow 3: bbr"
+    assert lines[0] == "a.pcap flow 3: no-data"
     assert lines[1].startswith(
         "2 of 3 flows with a handshake and 20 segments fit: 66.7%; 2 (66.7%) by the model itself"
     )
-    assert lines[2] == "refused 1: bbr"
+    assert lines[2] == "refused 1: no-data"

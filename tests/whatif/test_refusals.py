@@ -77,7 +77,7 @@ def test_where_the_model_does_not_fit() -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("cc=bbr", "paced-by-rate"), ("queue=64K", "no-bottleneck"), ("server.queue-packets=10", "no-bottleneck")],
+    [("queue=64K", "no-bottleneck"), ("server.queue-packets=10", "no-bottleneck")],
 )
 def test_changes_of_which_the_capture_says_nothing(download: Scene, text: str, reason: str) -> None:
     (unpredicted,) = played(download, text).forecast.unpredicted

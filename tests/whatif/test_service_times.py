@@ -67,8 +67,8 @@ def test_text_and_json_show_them_with_the_flows_that_have_no_prediction(here: Ru
 
 
 def test_flows_that_a_change_is_refused_for_are_counted_by_that_reason(scene: Scene) -> None:
-    found = whatif(many(scene, SIZES[:2]), flows=(0, 1), changes=[[change("cc=bbr")]])
-    assert not_predicted(found.forecasts) == {"paced-by-rate": 2}
+    found = whatif(many(scene, SIZES[:2]), flows=(0, 1), changes=[[change("queue=64K")]])
+    assert not_predicted(found.forecasts) == {"no-bottleneck": 2}
     assert requests(found.told) is None
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tcpstall.report.whatif.tables import HEADINGS, outcome_row
 from tcpstall.report.whatif.words import (
     bounded,
+    chance,
     faster,
     fidelity,
     flows_told,
@@ -36,12 +37,13 @@ def foretold(forecast: Forecast) -> Foretold:
     """The forecast in words."""
     if forecast.refused or forecast.captured is None or forecast.replayed is None:
         return Foretold(refusal(forecast), "", (), [], [])
+    limits = (text for outcome in forecast.outcomes for text in (bounded(outcome), chance(outcome)))
     return Foretold(
         "",
         fidelity(forecast.captured, forecast.replayed, forecast.without_pace),
         HEADINGS,
         [outcome_row(outcome) for outcome in forecast.outcomes],
-        [text for text in (unlisted(forecast), *map(bounded, forecast.outcomes), *map(sized, forecast.sizing)) if text],
+        [text for text in (unlisted(forecast), *limits, *map(sized, forecast.sizing)) if text],
     )
 
 

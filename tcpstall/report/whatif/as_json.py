@@ -8,7 +8,7 @@ from typing import Any
 from tcpstall.model import Endpoint
 from tcpstall.report.whatif.words import REFUSALS, UNOPENED, refusal, written
 from tcpstall.service_times import Archived, after, not_predicted, requests
-from tcpstall.whatif import Forecast, Outcome, WhatIf
+from tcpstall.whatif import Expected, Forecast, Outcome, WhatIf
 
 __all__ = ["archived_json", "whatif_json"]
 
@@ -62,7 +62,13 @@ def _totals(found: WhatIf, unopened: Mapping[str, int]) -> dict[str, Any]:
 
 def _requests(outcome: Outcome) -> dict[str, Any]:
     p50, p95 = after(outcome) or (None, None)
-    return {"p50": asdict(p50) if p50 else None, "p95": asdict(p95) if p95 else None}
+    return {name: span and _span(span, outcome) for name, span in (("p50", p50), ("p95", p95))}
+
+
+def _span(span: Expected, outcome: Outcome) -> dict[str, int | None]:
+    """Where chance decides, no time is expected: the middle of the possible ones has a name of its own."""
+    expected, median = (None, span.expected_ns) if outcome.by_chance else (span.expected_ns, None)
+    return {"expected_ns": expected, "low_ns": span.low_ns, "high_ns": span.high_ns, "median_ns": median}
 
 
 def _flow(forecast: Forecast) -> dict[str, Any]:
@@ -100,9 +106,10 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     return {
         "set": [written(change) for change in outcome.changes],
         "suggested": outcome.suggested,
-        "transfer": asdict(outcome.transfer),
-        "exchanges": [asdict(exchange) for exchange in outcome.exchanges],
-        "saved_ns": outcome.saved_ns,
+        "transfer": _span(outcome.transfer, outcome),
+        "exchanges": [_span(exchange, outcome) for exchange in outcome.exchanges],
+        "by_chance": outcome.by_chance,
+        "saved_ns": None if outcome.by_chance else outcome.saved_ns,
         "owned_ns": outcome.owned_ns,
         "bounded": outcome.bounded,
     }

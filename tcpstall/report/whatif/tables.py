@@ -10,6 +10,7 @@ from tcpstall.report.inputs import as_read, described
 from tcpstall.report.style import figures, table, words
 from tcpstall.report.whatif.words import (
     bounded,
+    chance,
     faster,
     fidelity,
     flows_told,
@@ -114,7 +115,9 @@ def _flow(forecast: Forecast, width: int) -> Iterator[RenderableType]:
         yield _line(text)
     if forecast.outcomes:
         yield _outcomes(forecast.outcomes, width)
-        yield from (_line(text) for text in map(bounded, forecast.outcomes) if text)
+        yield from (
+            _line(text) for outcome in forecast.outcomes for text in (bounded(outcome), chance(outcome)) if text
+        )
     yield from (_line(text) for text in map(unpredicted, forecast.unpredicted))
     if not (forecast.refused or forecast.outcomes or forecast.unpredicted):
         yield _line("nothing that it waited for calls for a change that would save time")
@@ -132,9 +135,9 @@ def outcome_row(outcome: Outcome) -> list[str]:
     transfer = outcome.transfer
     return [
         named(outcome.changes),
-        duration(transfer.expected_ns),
+        f"median {duration(transfer.expected_ns)}" if outcome.by_chance else duration(transfer.expected_ns),
         f"{duration(transfer.low_ns)} – {duration(transfer.high_ns)}",
-        duration(outcome.saved_ns),
+        "by chance" if outcome.by_chance else duration(outcome.saved_ns),
         median_exchange(outcome.exchanges),
     ]
 

@@ -13,6 +13,7 @@ __all__ = [
     "REFUSALS",
     "UNOPENED",
     "bounded",
+    "chance",
     "faster",
     "fidelity",
     "flows_told",
@@ -40,13 +41,10 @@ REFUSALS = {
     "{} events of all replays of a flow".format(*map(number, _core.replay_limits())),
     "multipath": "it is one of several that share a window (Multipath TCP)",
     "does-not-fit": "the model does not reproduce it unchanged, so it cannot say what a change would do",
-    "bbr": "its sender paces at 2.8 times the rate of its first flight, as BBR does at its start; the model replays "
-    "windows, not such a pace",
     "shared-line": "other flows between the same hosts filled the line too; the model replays one flow on a line",
     "hidden-limit": "the change reaches a limit of its sender that the capture does not show",
     "new-connections": "the model does not split a connection into several",
     "luck": "where the path's losses fall decides more than the change does",
-    "paced-by-rate": "BBR paces by the rate that it measures; the model replays windows",
     "unknown-control": "the capture does not show which congestion control its sender runs, and the change depends on "
     "that",
     "unknown-limit": "its data came at a pace of which the capture shows no cause, so the change may not lift it",
@@ -157,6 +155,17 @@ def bounded(outcome: Outcome) -> str:
     )
 
 
+def chance(outcome: Outcome) -> str:
+    """The reason for promising only an interval; empty where the losses do not decide."""
+    if not outcome.by_chance:
+        return ""
+    span = outcome.transfer
+    return (
+        f"{named(outcome.changes)}: which packets are lost decides. Nine in ten such transfers take between "
+        f"{duration(span.low_ns)} and {duration(span.high_ns)}; the median is no prediction of a single transfer"
+    )
+
+
 def typical(requests: Requests) -> str:
     """Latencies of a service's requests without a change, captured and replayed."""
     was, own = requests.captured, requests.replayed
@@ -173,11 +182,15 @@ def faster(requests: Requests, outcome: Outcome) -> str:
         return ""
     before = (requests.replayed.p50_ns, requests.replayed.p95_ns)
     parts = (
-        f"{name} of a request {duration(was)} → {duration(will.expected_ns)} "
-        f"(between {duration(will.low_ns)} and {duration(will.high_ns)})"
+        f"{name} of a request {duration(was)} → {_then(will, by_chance=outcome.by_chance)}"
         for name, was, will in zip(("median", "p95"), before, then, strict=True)
     )
     return f"{named(outcome.changes)}: {', '.join(parts)}"
+
+
+def _then(will: Expected, *, by_chance: bool) -> str:
+    bounds = f"between {duration(will.low_ns)} and {duration(will.high_ns)}"
+    return f"{bounds}, by chance" if by_chance else f"{duration(will.expected_ns)} ({bounds})"
 
 
 def reasons(without: Mapping[str, int]) -> list[str]:

@@ -27,6 +27,8 @@ class Forecast:
     high_ns: int | None = None
     exchanges_ns: tuple[int, ...] = ()
     refused: str = ""
+    by_chance: bool = False
+    """Only the interval is a prediction, because the losses decide; no time is expected."""
 
 
 Ask = Callable[[Path, str, Sequence[str]], Forecast]
@@ -56,6 +58,7 @@ class Judged:
     before_exchanges_ns: tuple[int, ...]
     after_exchanges_ns: tuple[int, ...]
     forecast: Forecast
+    each_ns: tuple[int, ...] = ()
 
     @property
     def off_ns(self) -> int | None:
@@ -78,6 +81,14 @@ class Judged:
         low, high = self.forecast.low_ns, self.forecast.high_ns
         return low is not None and high is not None and low <= self.after_ns <= high
 
+    @property
+    def inside(self) -> float | None:
+        """Share of the single real transfers inside the interval; None where either is unknown."""
+        low, high = self.forecast.low_ns, self.forecast.high_ns
+        if low is None or high is None or not self.each_ns:
+            return None
+        return sum(low <= one <= high for one in self.each_ns) / len(self.each_ns)
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -91,7 +102,7 @@ class Ranking:
     @property
     def right(self) -> bool:
         """No two remedies that really differ are in the wrong order, and each has a prediction."""
-        return not self.swapped and all(one.off_ns is not None for one in self.remedies)
+        return not self.swapped and all(one.off_ns is not None or one.forecast.by_chance for one in self.remedies)
 
     @property
     def found(self) -> bool:
@@ -124,6 +135,7 @@ def judged(path: Path, ask: Ask) -> Judged:
         before_exchanges_ns=_medians(pair["before"]),
         after_exchanges_ns=_medians(pair["after"]),
         forecast=ask(capture, pair["service"], pair["set"]),
+        each_ns=tuple(pair["after"]["runs"].get("each_client_waited_ns", ())),
     )
 
 

@@ -56,10 +56,12 @@ def summary(sets: Mapping[str, Results]) -> str:
         ("changes really made, each predicted from the capture before", _pairs),
         (
             f"within one round trip or {100 * SHARE:.0f} % of the real time",
-            lambda of: _share(one.right for one in of.pairs),
+            lambda of: _share(one.right for one in of.pairs if not one.forecast.by_chance),
         ),
         ("real time inside the predicted interval", lambda of: _share(one.enclosed for one in of.pairs)),
-        ("refused", lambda of: str(sum(one.off_ns is None for one in of.pairs))),
+        ("interval alone, because chance decides", lambda of: str(sum(one.forecast.by_chance for one in of.pairs))),
+        ("share of the single transfers inside it, mean", _by_chance),
+        ("refused", lambda of: str(sum(one.off_ns is None and not one.forecast.by_chance for one in of.pairs))),
         ("unchanged replay as close to the time before", lambda of: _share(map(_faithful, _replayed(of)))),
         ("several remedies, their order right", lambda of: _share(one.right for one in of.ranked)),
         ("the really best remedy suggested first, unasked", lambda of: _share(one.found for one in of.ranked)),
@@ -69,9 +71,14 @@ def summary(sets: Mapping[str, Results]) -> str:
     return "\n".join(lines)
 
 
+def _by_chance(of: Results) -> str:
+    inside = [one.inside for one in of.pairs if one.forecast.by_chance and one.inside is not None]
+    return f"{100 * sum(inside) / len(inside):.0f} %" if inside else "–"
+
+
 def misses(name: str, results: Results) -> list[str]:
     """Wrong predictions, without anything around them."""
-    wrong = [one for one in results.pairs if not one.right]
+    wrong = [one for one in results.pairs if not one.right and not one.forecast.by_chance]
     return [f"Wrong or refused, {name}:\n\n{by_pair(wrong)}"] if wrong else []
 
 
@@ -147,6 +154,8 @@ def by_ranking(ranked: Sequence[Ranking]) -> str:
 
 
 def _verdict(pair: Judged) -> str:
+    if pair.forecast.by_chance:
+        return "by chance" if pair.enclosed else "by chance, **outside**"
     if pair.off_ns is None:
         return f"**refused** {pair.forecast.refused}".strip()
     return "right" if pair.right else "**wrong**"

@@ -49,14 +49,17 @@ def told(report: dict[str, Any]) -> Forecast:
     totals = report["totals"]
     if reasons or not totals["outcomes"]:
         return Forecast(refused=reasons[0] if reasons else "no outcome")
-    exchanges = totals["outcomes"][0]["exchanges"]
+    outcome = totals["outcomes"][0]
+    exchanges, by_chance = outcome["exchanges"], outcome.get("by_chance", False)
+    expected = () if by_chance else tuple(each["expected_ns"] for each in exchanges)
     return Forecast(
         captured_ns=totals["captured_exchanges_ns"],
         replayed_ns=totals["replayed_exchanges_ns"],
-        expected_ns=sum(each["expected_ns"] for each in exchanges),
+        expected_ns=None if by_chance else sum(expected),
         low_ns=sum(each["low_ns"] for each in exchanges),
         high_ns=sum(each["high_ns"] for each in exchanges),
-        exchanges_ns=tuple(each["expected_ns"] for each in exchanges),
+        exchanges_ns=expected,
+        by_chance=by_chance,
     )
 
 

@@ -150,6 +150,23 @@ def test_a_report_is_added_up_over_its_exchanges() -> None:
     assert told(REPORT) == Forecast(100, 101, 50, 43, 64, (30, 20))
 
 
+def test_a_report_that_leaves_the_time_to_chance_has_an_interval_alone() -> None:
+    outcome = {"by_chance": True, "exchanges": [{"expected_ns": None, "low_ns": 25, "high_ns": 35, "median_ns": 30}]}
+    assert told(REPORT | {"totals": REPORT["totals"] | {"outcomes": [outcome]}}) == Forecast(
+        100, 101, None, 25, 35, (), by_chance=True
+    )
+
+
+def test_of_an_interval_alone_the_single_transfers_count() -> None:
+    said = Forecast(200 * MS, 201 * MS, None, 60 * MS, 90 * MS, by_chance=True)
+    pair = replace(remedy("loss=1%", 70, None), forecast=said, each_ns=(50 * MS, 60 * MS, 70 * MS, 90 * MS))
+    assert (pair.right, pair.inside) == (False, 0.75)
+    counted = summary({"here": Results([pair, remedy("sndbuf=auto", 60, 62)], [])})
+    assert "| 1 of 1 (100 %) |" in counted
+    assert "| 75 % |" in counted
+    assert "| by chance |" in by_pair([pair])
+
+
 def test_one_refused_connection_leaves_no_prediction_of_the_whole() -> None:
     flows = [*REPORT["flows"], {"refused": "no-handshake", "reason": "the handshake was not captured"}]
     assert told(REPORT | {"flows": flows}) == Forecast(refused="the handshake was not captured")

@@ -19,10 +19,17 @@ pub(super) struct Bound(Nanos);
 
 impl Bound {
     /// The bound of several changes: each owner loses the most that one of them takes.
-    pub(super) fn of(record: &Record, captured: &Times, changes: &[Change]) -> Bound {
+    /// `measured`: a sender paces by the rate that it measures, so that its pace follows its window.
+    pub(super) fn of(record: &Record, captured: &Times, changes: &[Change], measured: bool) -> Bound {
         let mut most = [Nanos::ZERO; OWNERS];
         for (owner, span) in changes.iter().flat_map(|change| addressed(record, change)) {
             most[owner.index()] = most[owner.index()].max(span);
+        }
+        if measured && changes.iter().any(Change::sizes_window) {
+            // Waits of a pace are mostly too short for a stall.
+            for owner in [Owner::Waiting(Cause::Pacing), Owner::Sending] {
+                most[owner.index()] = record.row.time_ns.of(owner);
+            }
         }
         if changes.iter().any(|change| change.name == "rtt") {
             let alone = ALONE.map(|cause| most[Owner::Waiting(cause).index()]);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::buffers::{
     ONE_SEGMENT_EACH, frame_buffer, hidden_buffer, levels, receive_buffer, send_buffer, tuned, whole_segments,
 };
-use super::setup::{Earlier, HostSetup, LARGEST_FRAME, QueueDepth, Reuse, Setup};
+use super::setup::{Control, Earlier, HostSetup, LARGEST_FRAME, QueueDepth, Reuse, Setup};
 use super::view::View;
 use crate::flow::End;
 use crate::sender::timers::TICK;
@@ -32,11 +32,9 @@ pub const NAMES: [&str; 14] = [
 const OF_BOTH: [&str; 2] = ["rtt", "reuse-connection"];
 
 /// Values of `cc`, in their order.
-pub const CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
-/// Value of `cc` for BBR.
-pub(super) const BBR: i64 = 2;
+const CONTROLS: [Control; 3] = [Control::Reno, Control::Cubic, Control::Bbr];
 
-/// A change; its value is in bytes, packets, nanoseconds, bytes per second, parts per million, a place in [`CONTROLS`],
+/// A change; its value is in bytes, packets, nanoseconds, bytes per second, parts per million, a place in `CONTROLS`,
 /// or 0 and 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
@@ -161,7 +159,7 @@ impl Change {
                 }
             }
             "think" => end.steps.iter_mut().for_each(|step| step.pause = step.pause.min(Nanos(value))),
-            "cc" => end.reno = CONTROLS.get(value as usize) == Some(&"reno"),
+            "cc" => end.control = CONTROLS[value as usize],
             _ => {}
         }
     }
@@ -181,6 +179,11 @@ impl Change {
     /// True if the change lets a sender send more at once.
     pub(super) fn widens(&self) -> bool {
         matches!((self.name, self.value), ("initcwnd" | "reuse-connection", _) | ("slow-start-after-idle", Some(0)))
+    }
+
+    /// True if the sender's window follows the change.
+    pub(super) fn sizes_window(&self) -> bool {
+        self.widens() || matches!(self.name, "cc" | "loss" | "queue" | "queue-packets")
     }
 
     /// True if the change only lifts a limit, so that nothing takes longer than before.

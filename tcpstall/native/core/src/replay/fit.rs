@@ -1,7 +1,7 @@
 //! Chooses among readings of a capture the one whose replay is closest to it.
 
 use super::model::{Played, play};
-use super::setup::{HostSetup, Setup};
+use super::setup::{Control, HostSetup, Setup};
 use super::times::Times;
 use crate::flow::End;
 
@@ -44,11 +44,11 @@ pub(super) struct Carried {
 pub(super) fn fit(setup: Setup, captured: &Times) -> Option<Fitted> {
     let (setup, played) = reading(setup, captured)?;
     // A halved window was seen at a loss.
-    if setup.ends.iter().any(|end| end.reno) {
+    if setup.ends.iter().any(|end| end.control != Control::Cubic) {
         return Some(Fitted { setup, played, control_known: true, carried: None });
     }
     let mut reno = setup.clone();
-    reno.ends.iter_mut().for_each(|end| end.reno = true);
+    reno.ends.iter_mut().for_each(|end| end.control = Control::Reno);
     let Some(other) = play(&reno) else { return Some(Fitted { setup, played, control_known: false, carried: None }) };
     let apart = other.distance(&played.times());
     let clear = setup.rtt.scaled(CLEARLY).0.max(captured.transfer_ns.scaled(LEVEL).0);

@@ -5,6 +5,7 @@ use super::model::{Played, play};
 use super::setup::{FrameBuffer, HostSetup, QueueDepth, Setup, UNLIMITED, WindowGrowth};
 use super::view::View;
 use crate::sender::timers::TICK;
+use crate::time::Nanos;
 
 /// Places that the losses take by turns, evenly apart, the captured one among them.
 const PLACES: i64 = 4;
@@ -51,6 +52,17 @@ pub(super) fn draws(setup: &Setup) -> Vec<Played> {
 pub(super) fn middle(drawn: &[Played], view: View) -> Option<Played> {
     let at = view.pick(0, drawn.len() / 2, drawn.len().checked_sub(1)?);
     drawn.get(at).cloned()
+}
+
+/// Draws of 19 that may be far from the middle one: with more of them, less than four in five transfers are near it.
+const FAR_DRAWS: usize = 3;
+
+/// True if chance decides the time with a change: too many of the `drawn` replays, or one with the captured losses at other
+/// data (`luck` without its last, which has none), differ from the likeliest by more than `close`.
+pub(super) fn decides(likely: &Played, drawn: &[Played], luck: &[Played], close: Nanos) -> bool {
+    let far = |played: &&Played| (played.waited() - likely.waited()).0.abs() > close.0;
+    let elsewhere = luck.split_last().map_or(luck, |(_, elsewhere)| elsewhere);
+    drawn.iter().filter(far).count() > FAR_DRAWS || elsewhere.iter().any(|played| far(&played))
 }
 
 /// Replays with other limits, beside the likeliest.

@@ -10,7 +10,7 @@ use super::luck;
 use super::model::{Played, play};
 use super::record::Record;
 use super::recover::Refusal;
-use super::setup::{HostSetup, Setup};
+use super::setup::{Control, HostSetup, Setup};
 use super::times::Times;
 use super::unknown::unknown;
 use super::view::View;
@@ -19,6 +19,8 @@ use crate::time::Nanos;
 /// Largest difference of a replay from the capture, as a share and in round trips: a replay that exceeds both is
 /// refused.
 const FITS: (f64, i64) = (0.3, 2);
+/// The same of a sender that paces by the rate that it measures.
+const FITS_MEASURED: (f64, i64) = (0.15, 1);
 /// Largest difference that the hosts' own time explains, whatever the round trip.
 const HOSTS: Nanos = Nanos::from_millis(1);
 /// Smallest margin of a prediction, as a share of it.
@@ -70,6 +72,8 @@ pub struct ChangeEffect {
     pub owned_ns: Nanos,
     /// The replay gained clearly more than its causes own; the excess is not promised.
     pub bounded: bool,
+    /// Chance decides: of replays that differ in nothing but which packets are lost, too many are far from the likeliest.
+    pub by_chance: bool,
 }
 
 impl ChangeEffect {
@@ -139,9 +143,15 @@ impl Base<'_> {
         self.whole.is_none() && waited - self.played.waited() >= self.setup.rtt.scaled(LACKS)
     }
 
+    /// True if a sender paces by the rate that it measures.
+    fn is_measured(&self) -> bool {
+        self.setup.ends.iter().any(|end| end.control == Control::Bbr)
+    }
+
     /// True if the unchanged replay is as long as the capture, with its pauses and without them.
     pub(super) fn fits(&self) -> bool {
-        let (share, rounds) = FITS;
+        // A pace that is measured has no unknown part: what misses it is another version of BBR.
+        let (share, rounds) = if self.is_measured() { FITS_MEASURED } else { FITS };
         let near = |own: Nanos, was: Nanos| {
             (own - was).0.abs() <= was.scaled(share).max(self.setup.rtt.times(rounds)).max(HOSTS).0
         };
@@ -167,7 +177,7 @@ impl Base<'_> {
             return Err(Refusal::UnknownLimit);
         }
         let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
-        let bound = Bound::of(self.record, &self.captured, changes);
+        let bound = Bound::of(self.record, &self.captured, changes, self.is_measured());
         let missing = unreplayed(self.record, &self.captured, &self.played, changes);
         // Waits for a buffer that the replay lacks stay.
         // Pushes of whole frames leave no frame to be filled again, so the stops move with every change of the window.
@@ -220,6 +230,7 @@ impl Base<'_> {
         if others.as_ref().is_some_and(|others| (others.waited() - likely.waited()).0.abs() > close.0) {
             return Err(Refusal::HiddenLimit);
         }
+        let by_chance = luck::decides(&likely, &drawn, &luck, close);
         let near = if drawn.is_empty() { self.near(changes, &bound, lifts, &missing) } else { Vec::new() };
         let unpaced = self.unpaced(changes, &bound);
         let no_sooner = Some(&self.played).filter(|_| no_longer_late > LATE);
@@ -253,6 +264,7 @@ impl Base<'_> {
             saved_ns: saved[View::Likely as usize],
             owned_ns: bound.owned(),
             bounded: bounded[View::Likely as usize],
+            by_chance,
         })
     }
 

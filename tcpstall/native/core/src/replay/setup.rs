@@ -117,6 +117,17 @@ pub struct WindowOpening {
     pub after: Nanos,
 }
 
+/// Congestion control of a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// A loss halves the window, which then grows by a segment per round trip (RFC 5681).
+    Reno,
+    /// RFC 9438.
+    Cubic,
+    /// It paces by the rate that it measures.
+    Bbr,
+}
+
 /// One end of the connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostSetup {
@@ -128,8 +139,8 @@ pub struct HostSetup {
     pub cuts_frames: bool,
     /// Initial congestion window, segments.
     pub initial_window: u32,
-    /// A loss halves the window, which then grows by a segment per round trip (RFC 5681); otherwise CUBIC.
-    pub reno: bool,
+    /// Congestion control.
+    pub control: Control,
     /// An idle period longer than a timeout lowers the window (RFC 5681 §4.1, Linux tcp_slow_start_after_idle).
     pub idle_restart: bool,
     /// A small segment waits for the acknowledgement of the small one before it (RFC 896).

@@ -1,6 +1,6 @@
 //! Decides which changes a capture says nothing about, whatever the replay gives.
 
-use super::change::{BBR, Change};
+use super::change::Change;
 use super::record::Record;
 use super::recover::{Refusal, shares};
 use super::setup::Setup;
@@ -25,7 +25,6 @@ fn alone(change: &Change, record: &Record, setup: &Setup) -> Option<Refusal> {
     match (change.name, change.value) {
         ("reuse-connection", Some(0)) if setup.spans.len() > 1 => Some(Refusal::NewConnections),
         ("rate" | "queue" | "queue-packets", _) if shared() => Some(Refusal::SharedLine),
-        ("cc", Some(BBR)) => Some(Refusal::PacedByRate),
         _ => None,
     }
 }

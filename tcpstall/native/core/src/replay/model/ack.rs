@@ -1,9 +1,11 @@
 //! Effect of an acknowledgement on its sender.
 
+use super::bbr::Delivered;
 use super::host::Host;
 use super::repair::Repair;
 use super::{Packet, World};
 use crate::sender::AckSample;
+use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 
 /// Reported segments that prove a loss without a wait for reordering (RFC 8985 §6.2: DupThresh).
@@ -48,7 +50,23 @@ impl Host {
         if let Some(repair) = &mut self.repair {
             repair.delivers(freed.segments + reported, in_flight, progress);
         }
+        self.measures(freed.segments + reported, lost, sample, world);
         self.arms(world);
+    }
+
+    /// Takes in what BBR measures of an acknowledgement, after which more segments than `lost` may be lost.
+    fn measures(&mut self, segments: u32, lost: u32, sample: Option<Nanos>, world: &World<'_>) {
+        let (Some(bbr), Some(stamp)) = (&mut self.bbr, self.board.takes_arrived()) else { return };
+        let rate = bbr.delivery.delivers(segments, stamp, world.now, self.least_rtt.unwrap_or_default());
+        let ack = Delivered {
+            now: world.now,
+            segments,
+            lost: self.board.lost().saturating_sub(lost),
+            in_flight: self.board.in_flight(),
+            sample,
+            repairs: self.cwnd.phase() == CongestionPhase::Recovery,
+        };
+        bbr.on_ack(&ack, rate);
     }
 
     /// Restores the window where all retransmissions of a repair were needless: their data came twice (Linux
@@ -76,6 +94,9 @@ impl Host {
             if self.repair.is_none() && self.backoff == 0 {
                 self.unanswered = 0;
                 self.repair = Some(Repair::new(self.snd_nxt, self.cwnd.segments(), out));
+                if let Some(bbr) = &mut self.bbr {
+                    bbr.on_loss();
+                }
             }
         }
     }

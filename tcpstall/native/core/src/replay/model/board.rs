@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::delivery::Stamp;
 use crate::time::Nanos;
 
 /// A segment that was sent and not acknowledged.
@@ -18,6 +19,8 @@ pub(super) struct Out {
     pub(super) sacked: bool,
     pub(super) lost: bool,
     pub(super) again: bool,
+    /// State of the delivery when it was sent last.
+    pub(super) stamp: Stamp,
 }
 
 /// Segments that an acknowledgement took out of flight.
@@ -42,6 +45,10 @@ pub(super) struct Board {
     sacked: u32,
     short: u32,
     turns: u64,
+    /// Stamp of the next transmissions.
+    pub(super) stamp: Stamp,
+    /// Stamp of the newest transmission that arrived, until somebody asks.
+    arrived: Option<Stamp>,
     /// Number of the newest transmission known to have arrived.
     newest: u64,
     /// Segments visited: the measure of the cost.
@@ -76,7 +83,17 @@ impl Board {
         self.turns += 1;
         self.short += u32::from(end - start < mss);
         self.under_way.push_back((self.turns, start));
-        self.outs.push_back(Out { start, end, sent, turn: self.turns, sacked: false, lost: false, again: false });
+        let stamp = self.stamp;
+        self.outs.push_back(Out {
+            start,
+            end,
+            sent,
+            turn: self.turns,
+            sacked: false,
+            lost: false,
+            again: false,
+            stamp,
+        });
     }
 
     /// Takes in that everything below `ack` arrived.
@@ -90,7 +107,7 @@ impl Board {
             self.lost.remove(&out.start);
             if !out.sacked {
                 freed.segments += 1;
-                self.newest = self.newest.max(out.turn);
+                self.arrives(out.turn, out.stamp);
                 freed.sent = Some(out.sent).filter(|_| !out.again).or(freed.sent);
             }
         }
@@ -148,10 +165,23 @@ impl Board {
                 (out.sacked, out.lost) = (true, false);
                 self.sacked += 1;
                 reported += 1;
-                self.newest = self.newest.max(out.turn);
+                let (turn, stamp) = (out.turn, out.stamp);
+                self.arrives(turn, stamp);
             }
         }
         reported
+    }
+
+    fn arrives(&mut self, turn: u64, stamp: Stamp) {
+        if self.arrived.is_none() || turn > self.newest {
+            self.arrived = Some(stamp);
+        }
+        self.newest = self.newest.max(turn);
+    }
+
+    /// Stamp of the newest transmission that arrived since the last call.
+    pub(super) fn takes_arrived(&mut self) -> Option<Stamp> {
+        self.arrived.take()
     }
 
     /// Marks segments as lost that were sent before one that arrived, and more than `window` before `now` (RFC 8985
@@ -208,7 +238,9 @@ impl Board {
     fn sends_again(&mut self, at: usize, now: Nanos) -> Option<(i64, i64)> {
         self.looks();
         self.turns += 1;
+        let stamp = self.stamp;
         let out = self.outs.get_mut(at)?;
+        out.stamp = stamp;
         self.lost.remove(&out.start);
         self.under_way.push_back((self.turns, out.start));
         (out.lost, out.again, out.sent, out.turn) = (false, true, now, self.turns);

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::bbr::Bbr;
 use super::board::Board;
 use super::growth::GrowthState;
 use super::repair::Repair;
 use super::{Packet, World};
 use crate::flow::End;
-use crate::replay::setup::{HostSetup, Reuse, Setup};
+use crate::replay::setup::{Control, HostSetup, Reuse, Setup};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
@@ -55,6 +56,8 @@ pub(super) struct Host {
     used: bool,
     // Sender.
     pub(super) cwnd: Cwnd,
+    /// BBR, in place of this window.
+    pub(super) bbr: Option<Bbr>,
     pub(super) board: Board,
     pub(super) snd_una: i64,
     pub(super) snd_nxt: i64,
@@ -134,7 +137,8 @@ impl Host {
             awake: false,
             starts: Vec::new(),
             used: false,
-            cwnd: Cwnd::starting(own.initial_window, own.reno),
+            cwnd: Cwnd::starting(own.initial_window, own.control == Control::Reno),
+            bbr: (own.control == Control::Bbr).then(|| Bbr::new(own.initial_window, setup.rtt, own.mss)),
             board: Board::default(),
             snd_una: FIRST,
             snd_nxt: FIRST,
@@ -195,6 +199,7 @@ impl Host {
         // a conversation.
         Host {
             used: true,
+            bbr: self.bbr.map(|bbr| bbr.again()),
             srtt: self.srtt,
             interactive: self.interactive || self.end == End::Client && reuse.idle < CONVERSATION,
             rcv_mss: self.rcv_mss,
@@ -249,6 +254,11 @@ impl Host {
     pub(super) fn is_told(&mut self, edge: i64) {
         self.edge = edge;
         self.largest_window = edge - FIRST;
+    }
+
+    /// The congestion window, segments.
+    pub(super) fn window(&self) -> u32 {
+        self.bbr.as_ref().map_or_else(|| self.cwnd.segments(), Bbr::segments)
     }
 
     pub(super) fn rto(&self) -> Nanos {

@@ -2,7 +2,9 @@
 //! randomness.
 
 mod ack;
+mod bbr;
 mod board;
+mod delivery;
 mod dice;
 mod growth;
 mod host;

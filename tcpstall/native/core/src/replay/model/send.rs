@@ -1,5 +1,6 @@
 //! Sender: sends what the window, pacing and Nagle's rule permit.
 
+use super::bbr::Bbr;
 use super::host::{Host, Purpose};
 use super::{Event, Packet, World};
 use crate::time::Nanos;
@@ -25,8 +26,8 @@ impl Host {
             return false;
         }
         let open = match self.repair {
-            Some(repair) => repair.budget > 0,
-            None => self.board.in_flight() < self.cwnd.segments(),
+            Some(repair) if self.bbr.is_none() => repair.budget > 0,
+            _ => self.board.in_flight() < self.window(),
         };
         if self.board.lost() > 0 {
             if !open && !self.must_resend {
@@ -39,6 +40,7 @@ impl Host {
     }
 
     fn resends(&mut self, world: &mut World<'_>) -> bool {
+        self.stamps(world);
         let Some(range) = self.board.resend(world.now) else { return false };
         self.sent_again += 1;
         self.unanswered += 1;
@@ -74,6 +76,7 @@ impl Host {
         }
         let start = self.snd_nxt;
         self.snd_nxt += size;
+        self.stamps(world);
         self.board.push(start, self.snd_nxt, world.now, end.mss);
         self.puts((start, self.snd_nxt), world);
         self.cwnd.on_send(self.board.in_flight(), self.snd_una, self.snd_nxt);
@@ -115,6 +118,13 @@ impl Host {
         true
     }
 
+    /// Notes the state of the delivery for the next transmission.
+    pub(super) fn stamps(&mut self, world: &World<'_>) {
+        if let Some(bbr) = &mut self.bbr {
+            self.board.stamp = bbr.delivery.stamps(world.now, self.board.is_empty());
+        }
+    }
+
     /// Sends a segment, with the pending acknowledgement.
     pub(super) fn puts(&mut self, (start, end): (i64, i64), world: &mut World<'_>) {
         let packet = Packet { start, bytes: end - start, ..self.acknowledgement() };
@@ -123,11 +133,20 @@ impl Host {
             repair.sends();
         }
         self.paces(end - start, world);
+        if let Some(bbr) = &mut self.bbr {
+            bbr.sends();
+        }
         world.carry(self.end, packet);
     }
 
+    /// Rate at which segments follow each other, whatever the window.
+    fn spacing(&self, world: &World<'_>) -> Option<f64> {
+        let paced = self.bbr.as_ref().and_then(Bbr::pace);
+        self.setup(world).spacing().into_iter().chain(paced).reduce(f64::min)
+    }
+
     fn may_pace(&mut self, world: &mut World<'_>) -> bool {
-        if self.setup(world).spacing().is_none() || world.now >= self.pace_free {
+        if self.spacing(world).is_none() || world.now >= self.pace_free {
             return true;
         }
         if !self.pace_set {
@@ -139,7 +158,7 @@ impl Host {
 
     fn paces(&mut self, bytes: i64, world: &World<'_>) {
         let end = self.setup(world);
-        let Some(pace) = end.spacing() else { return };
+        let Some(pace) = self.spacing(world) else { return };
         let span = Nanos((bytes as f64 / pace * 1e9) as i64);
         let quantum = Nanos((QUANTUM as f64 * end.mss as f64 / pace * 1e9) as i64);
         self.pace_free = self.pace_free.max(world.now - quantum) + span;

@@ -1,10 +1,12 @@
 //! Tests of the model alone: each replay takes the necessary number of round trips.
 
+mod bbr;
+
 use super::*;
 use crate::replay::change::Change;
 use crate::replay::setup::{
-    BufferLevel, Earlier, FrameBuffer, HostSetup, LostAcks, QueueDepth, Reuse, Span, WindowGrowth, WindowOpening,
-    WriteStep,
+    BufferLevel, Control, Earlier, FrameBuffer, HostSetup, LostAcks, QueueDepth, Reuse, Span, WindowGrowth,
+    WindowOpening, WriteStep,
 };
 use crate::replay::view::View;
 
@@ -16,7 +18,7 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
         mss: 1_000,
         cuts_frames: false,
         initial_window: 10,
-        reno: false,
+        control: Control::Cubic,
         idle_restart: true,
         nagle: true,
         send_buffer: Vec::new(),

@@ -54,6 +54,7 @@ impl Host {
             }
             Purpose::Probe => {
                 self.probed = true;
+                self.stamps(world);
                 if !self.sends_new(world)
                     && let Some(range) = self.board.probe(world.now)
                 {
@@ -71,6 +72,9 @@ impl Host {
                 self.unanswered = if self.backoff == 0 { 0 } else { self.unanswered };
                 self.board.lose_all();
                 self.cwnd.on_timeout(0, self.snd_nxt);
+                if let Some(bbr) = &mut self.bbr {
+                    bbr.on_timeout();
+                }
                 self.backoff += 1;
                 self.must_resend = true;
             }

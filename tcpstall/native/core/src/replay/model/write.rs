@@ -50,6 +50,11 @@ impl Host {
         let bytes = self.setup(world).steps[self.step].bytes;
         self.starts.push((self.written, world.now));
         self.idles(world);
+        if let Some(bbr) = &mut self.bbr
+            && self.snd_nxt == self.written
+        {
+            bbr.writes(self.board.in_flight(), world.now);
+        }
         self.writer = ApplicationState::Writing(bytes);
         self.goes_on(world);
     }
@@ -98,7 +103,7 @@ impl Host {
         let end = self.setup(world);
         if !end.is_buffered() {
             // Linux tcp_sndbuf_expand: twice the congestion window, and no less than twice the initial one.
-            let window = i64::from(self.cwnd.segments().max(INITIAL_WINDOW));
+            let window = i64::from(self.window().max(INITIAL_WINDOW));
             self.buffer = self.buffer.max(2 * window * end.mss);
             self.filled = (self.snd_una + self.buffer).max(self.snd_nxt + end.mss);
             self.sends(world);

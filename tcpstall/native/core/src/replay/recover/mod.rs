@@ -21,7 +21,7 @@ use serde::{Serialize, Serializer};
 
 use super::progress::Progress;
 use super::record::{PassingKind, Record};
-use super::setup::{HostSetup, Loss, Setup};
+use super::setup::{Control, HostSetup, Loss, Setup};
 use crate::flow::End;
 use crate::time::Nanos;
 use crate::words::words;
@@ -53,8 +53,6 @@ words! {
         Multipath = "multipath",
         /// The captured times and the replayed ones differ too much.
         DoesNotFit = "does-not-fit",
-        /// The sender paces by the rate that it measures, as BBR does.
-        Bbr = "bbr",
         /// Other flows between the same hosts filled the bottleneck too.
         SharedLine = "shared-line",
         /// The change sets a limit of the send buffer that the flow never reached.
@@ -63,8 +61,6 @@ words! {
         NewConnections = "new-connections",
         /// Where the losses fall decides more than the change.
         Luck = "luck",
-        /// BBR paces by the rate that it measures, and the model replays windows.
-        PacedByRate = "paced-by-rate",
         /// The capture does not show which congestion control the sender runs, and the change depends on it.
         UnknownControl = "unknown-control",
         /// The data came at a pace of which the capture does not show the cause.
@@ -101,9 +97,6 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
     let (Some(rtt), Some(syn)) = (record.row.base_rtt_ns, record.syn) else { return Err(Refusal::NoRoundTrip) };
     let [Some(to_client), Some(to_server)] = record.distances else { return Err(Refusal::NoRoundTrip) };
     let distances = [to_client, to_server];
-    if End::BOTH.into_iter().any(|end| startup::paces_by_rate(record, end, distances[end], rtt)) {
-        return Err(Refusal::Bbr);
-    }
     if End::BOTH.into_iter().any(|end| limits::shares(record, end) && limits::rate(record, end).is_some()) {
         return Err(Refusal::SharedLine);
     }
@@ -160,12 +153,17 @@ fn recover_end(
     let delays = delays::delays(record, end, distances[end]);
     let writing = steps::Writing { buffered: !send_buffer.is_empty(), nagle };
     let work = steps::work(record, end, distances[end], &heard[end], writing);
+    let control = match (startup::paces_by_rate(record, end, distances[end], rtt), record.reno[end]) {
+        (true, _) => Control::Bbr,
+        (false, true) => Control::Reno,
+        (false, false) => Control::Cubic,
+    };
     HostSetup {
         steps: work.steps,
         mss: record.mss[end],
         cuts_frames: limits::cuts_frames(record, end),
         initial_window: limits::initial_window(record, end),
-        reno: record.reno[end],
+        control,
         idle_restart: true,
         nagle,
         send_buffer,
@@ -173,7 +171,8 @@ fn recover_end(
         // Where losses are repaired or a queue stands, waits for the buffer are a guess.
         frames: send_buffer::frames(record, end, distances[end]).filter(|_| losses.is_empty() && rate.is_none()),
         one_segment: limits::one_segment(record, end, distances[end], rtt),
-        pace: limits::pace(record, end, distances[end], rtt),
+        // BBR's pace follows from its own measurements.
+        pace: limits::pace(record, end, distances[end], rtt).filter(|_| control != Control::Bbr),
         speed: speed::speed(record, end, rtt).filter(|_| rate.is_none()),
         reads,
         late_starts: work.late,
