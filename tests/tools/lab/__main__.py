@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.tools.lab import damage, founding, hard_pairs, unseen
+from tests.tools.lab import damage, founding, hard_pairs, services, unseen
 from tests.tools.lab.namespaces import obstacle
 from tests.tools.lab.pairing import produce
 from tests.tools.lab.pairs import plans
@@ -37,14 +37,16 @@ def main() -> int:
     parser.add_argument("--set", choices=sorted(SETS), default="fixtures", dest="chosen", help="which experiments")
     parser.add_argument("--pairs", action="store_true", help="situations before and after a change, instead of a set")
     parser.add_argument("--hard", action="store_true", help="with --pairs: those that a model of windows finds hard")
+    parser.add_argument("--services", type=int, metavar="SEED", help="with --pairs: 20 services of 5 to 50 connections")
     parser.add_argument("--only", default="*", metavar="NAME", help="a name or a pattern")
     parser.add_argument("--out", type=Path, help="folder for the results (default: fixtures/lab, fixtures/pairs)")
     parser.add_argument("--vary", type=int, metavar="SEED", help="draw every figure anew")
     parser.add_argument("--list", action="store_true", help="name the experiments and stop")
     options = parser.parse_args()
     if options.pairs:
-        if (options.hard or options.vary is not None) and not (options.out or options.list):
-            parser.error("--out is needed for hard pairs and for pairs drawn anew")
+        drawn = options.hard or options.vary is not None or options.services is not None
+        if drawn and not (options.out or options.list):
+            parser.error("--out is needed for hard pairs, services and pairs drawn anew")
         return _pairs(options)
     chosen = [one for one in SETS[options.chosen]() if fnmatch.fnmatch(one.name, options.only)]
     if options.vary is not None:
@@ -67,6 +69,8 @@ def main() -> int:
 
 def _pairs(options: argparse.Namespace) -> int:
     known = hard_pairs.plans() if options.hard else plans()
+    if options.services is not None:
+        known = services.plans(options.services)
     chosen = [plan for plan in known if fnmatch.fnmatch(plan.situation.name, options.only)]
     out: Path = options.out or REPOSITORY / "fixtures" / "pairs"
     if options.vary is not None:
