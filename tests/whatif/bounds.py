@@ -12,7 +12,7 @@ LIFTED: dict[str, frozenset[str]] = {
     "slow-start-after-idle": frozenset({Cause.IDLE_RESTART}),
     "nodelay": frozenset({Cause.NAGLE, Cause.DELAYED_ACK}),
     "delayed-ack": frozenset({Cause.NAGLE, Cause.DELAYED_ACK}),
-    "reuse-connection": frozenset({Cause.HANDSHAKE, Cause.CWND_LIMITED}),
+    "reuse-connection": frozenset({Cause.HANDSHAKE, Cause.CWND_LIMITED, Cause.RWND_LIMITED, Cause.SNDBUF_LIMITED}),
     "loss": frozenset({Cause.RETRANSMISSION, Cause.HANDSHAKE, Cause.CWND_LIMITED}),
     "think": frozenset({Cause.APP_LIMITED, "in-transit"}),
     "rate": frozenset({Cause.BANDWIDTH_LIMITED, "sending"}),
@@ -25,24 +25,30 @@ ALONE = frozenset({Cause.APP_LIMITED, Cause.CAPTURE_GAP})
 _ROUNDING_NS = 1_000
 
 
-def owned_ns(forecast: Forecast, outcome: Outcome) -> int:
-    """Time that the causes own which the changes address."""
+MEASURED = frozenset({"initcwnd", "reuse-connection", "loss"})
+"""Changes of a window that a pace by measured rates, as BBR's, follows."""
+
+
+def owned_ns(forecast: Forecast, outcome: Outcome, *, measured: bool = False) -> int:
+    """Time that the causes own which the changes address; `measured`: the sender paces by the rate that it measures."""
     ledger = forecast.flow.time_ns
     if any(change.name == "rtt" for change in outcome.changes):
         captured = forecast.captured
         whole = max(captured.transfer_ns, sum(captured.exchanges_ns)) if captured else 0
         return max(0, whole - sum(ledger.get(owner, 0) for owner in ALONE))
     owners = frozenset[str]().union(*(LIFTED[change.name] for change in outcome.changes))
+    if measured and MEASURED & {change.name for change in outcome.changes}:
+        owners |= {Cause.PACING, "sending"}
     return sum(span for owner, span in ledger.items() if owner in owners)
 
 
-def broken_promises(forecast: Forecast) -> Iterator[str]:
+def broken_promises(forecast: Forecast, *, measured: bool = False) -> Iterator[str]:
     """Promises of a forecast beyond that time, a line each."""
     if forecast.captured is None or forecast.replayed is None:
         return
     for outcome in forecast.outcomes:
         names = " ".join(f"{change.name}={change.value}" for change in outcome.changes)
-        owned = owned_ns(forecast, outcome)
+        owned = owned_ns(forecast, outcome, measured=measured)
         if outcome.owned_ns > owned:
             yield f"{names}: said to be bounded by {outcome.owned_ns} ns, where its causes own {owned}"
         gains = {

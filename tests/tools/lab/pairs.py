@@ -163,9 +163,16 @@ def _several_remedies() -> list[Plan]:
     ]  # fmt: skip
 
 
+def _measured_rates() -> list[Plan]:
+    return [
+        _plan("cc=bbr", "cc-300k-25ms", "300 KB twice at 25 ms", 25, 300_000, exchanges=2, think_ms=500),
+        _plan("initcwnd=40, cc=cubic", "cc-300k-30ms-bbr", "300 KB at 30 ms, BBR", 30, 300_000, control="bbr"),
+    ]  # fmt: skip
+
+
 def plans() -> list[Plan]:
     """All of them."""
     return [
         *_initial_windows(), *_send_buffers(), *_receive_buffers(), *_idle_times(), *_small_writes(), *_distances(),
-        *_new_connections(), *_several_remedies(),
+        *_new_connections(), *_measured_rates(), *_several_remedies(),
     ]  # fmt: skip

@@ -7,6 +7,7 @@
 use super::change::Change;
 use super::model::Played;
 use super::record::Record;
+use super::setup::Setup;
 use super::times::Times;
 use crate::causes::Cause;
 use crate::exchange::Phase;
@@ -19,17 +20,13 @@ pub(super) struct Bound(Nanos);
 
 impl Bound {
     /// The bound of several changes: each owner loses the most that one of them takes.
-    /// `measured`: a sender paces by the rate that it measures, so that its pace follows its window.
-    pub(super) fn of(record: &Record, captured: &Times, changes: &[Change], measured: bool) -> Bound {
+    pub(super) fn of(record: &Record, captured: &Times, changes: &[Change], setup: &Setup) -> Bound {
         let mut most = [Nanos::ZERO; OWNERS];
         for (owner, span) in changes.iter().flat_map(|change| addressed(record, change)) {
             most[owner.index()] = most[owner.index()].max(span);
         }
-        if measured && changes.iter().any(Change::sizes_window) {
-            // Waits of a pace are mostly too short for a stall.
-            for owner in [Owner::Waiting(Cause::Pacing), Owner::Sending] {
-                most[owner.index()] = record.row.time_ns.of(owner);
-            }
+        for owner in follows(changes, setup) {
+            most[owner.index()] = record.row.time_ns.of(owner);
         }
         if changes.iter().any(|change| change.name == "rtt") {
             let alone = ALONE.map(|cause| most[Owner::Waiting(cause).index()]);
@@ -54,6 +51,21 @@ impl Bound {
         let most = captured.exchanges_ns.iter().zip(&unchanged.exchanges).map(|(was, own)| (*was).max(*own));
         cut.max(lengthen(&mut changed.exchanges, most, exchanges))
     }
+}
+
+/// Owners whose time follows a window that changes.
+fn follows(changes: &[Change], setup: &Setup) -> Vec<Owner> {
+    let mut owners = Vec::new();
+    // A pace that is measured follows the window; its waits are mostly too short for a stall.
+    if setup.is_measured() && changes.iter().any(Change::sizes_window) {
+        owners.extend([Owner::Waiting(Cause::Pacing), Owner::Sending]);
+    }
+    // A writer of large frames stops where the window does, and a used connection's window is large.
+    let reused = changes.iter().any(|change| change.name == "reuse-connection");
+    if reused && setup.ends.iter().any(|end| end.frames.is_some()) {
+        owners.push(Owner::Waiting(Cause::SndbufLimited));
+    }
+    owners
 }
 
 fn total(spans: impl IntoIterator<Item = Nanos>) -> Nanos {
@@ -82,7 +94,8 @@ fn addressed(record: &Record, change: &Change) -> Vec<(Owner, Nanos)> {
         "rcvbuf" => &[Cause::RwndLimited, Cause::ZeroWindow],
         "slow-start-after-idle" => &[Cause::IdleRestart],
         "nodelay" | "delayed-ack" => &[Cause::Nagle, Cause::DelayedAck],
-        "reuse-connection" => &[Cause::Handshake, Cause::CwndLimited],
+        // The window that its receiver tunes has grown too.
+        "reuse-connection" => &[Cause::Handshake, Cause::CwndLimited, Cause::RwndLimited],
         "loss" => &[Cause::Retransmission],
         "think" => &[Cause::AppLimited],
         "rate" => &[Cause::BandwidthLimited],

@@ -183,7 +183,7 @@ impl Change {
 
     /// True if the sender's window follows the change.
     pub(super) fn sizes_window(&self) -> bool {
-        self.widens() || matches!(self.name, "cc" | "loss" | "queue" | "queue-packets")
+        matches!(self.name, "initcwnd" | "reuse-connection" | "cc" | "loss" | "queue" | "queue-packets")
     }
 
     /// True if the change only lifts a limit, so that nothing takes longer than before.
@@ -207,7 +207,7 @@ impl Change {
 fn reuse(setup: &Setup, view: View) -> Option<Reuse> {
     match setup.earlier {
         Earlier::None => None,
-        Earlier::Ended(idle) => Some(Reuse { idle }),
-        Earlier::Unknown => Some(Reuse { idle: view.pick(Nanos::ZERO, LONG_IDLE, LONG_IDLE) }),
+        Earlier::Ended { idle, uses } => Some(Reuse { idle, uses, window: 1.0 }),
+        Earlier::Unknown => Some(Reuse { idle: view.pick(Nanos::ZERO, LONG_IDLE, LONG_IDLE), uses: 1, window: 1.0 }),
     }
 }

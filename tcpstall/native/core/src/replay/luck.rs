@@ -2,7 +2,7 @@
 //! are known to a few percent.
 
 use super::model::{Played, play};
-use super::setup::{FrameBuffer, HostSetup, QueueDepth, Setup, UNLIMITED, WindowGrowth};
+use super::setup::{FrameBuffer, HostSetup, QueueDepth, Reuse, Setup, UNLIMITED, WindowGrowth};
 use super::view::View;
 use crate::sender::timers::TICK;
 use crate::time::Nanos;
@@ -75,6 +75,7 @@ pub(super) fn beside(setup: impl Fn() -> Setup) -> impl Iterator<Item = Setup> {
     [1.0 - KNOWN, 1.0 + KNOWN].into_iter().map(move |share| {
         let mut setup = setup();
         setup.ends.iter_mut().for_each(|end| resized(end, share));
+        setup.reuse = setup.reuse.map(|reuse| Reuse { window: share, ..reuse });
         setup
     })
 }

@@ -10,7 +10,7 @@ use super::luck;
 use super::model::{Played, play};
 use super::record::Record;
 use super::recover::Refusal;
-use super::setup::{Control, HostSetup, Setup};
+use super::setup::{HostSetup, Setup};
 use super::times::Times;
 use super::unknown::unknown;
 use super::view::View;
@@ -143,15 +143,10 @@ impl Base<'_> {
         self.whole.is_none() && waited - self.played.waited() >= self.setup.rtt.scaled(LACKS)
     }
 
-    /// True if a sender paces by the rate that it measures.
-    fn is_measured(&self) -> bool {
-        self.setup.ends.iter().any(|end| end.control == Control::Bbr)
-    }
-
     /// True if the unchanged replay is as long as the capture, with its pauses and without them.
     pub(super) fn fits(&self) -> bool {
         // A pace that is measured has no unknown part: what misses it is another version of BBR.
-        let (share, rounds) = if self.is_measured() { FITS_MEASURED } else { FITS };
+        let (share, rounds) = if self.setup.is_measured() { FITS_MEASURED } else { FITS };
         let near = |own: Nanos, was: Nanos| {
             (own - was).0.abs() <= was.scaled(share).max(self.setup.rtt.times(rounds)).max(HOSTS).0
         };
@@ -177,7 +172,7 @@ impl Base<'_> {
             return Err(Refusal::UnknownLimit);
         }
         let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
-        let bound = Bound::of(self.record, &self.captured, changes, self.is_measured());
+        let bound = Bound::of(self.record, &self.captured, changes, &self.setup);
         let missing = unreplayed(self.record, &self.captured, &self.played, changes);
         // Waits for a buffer that the replay lacks stay.
         // Pushes of whole frames leave no frame to be filled again, so the stops move with every change of the window.

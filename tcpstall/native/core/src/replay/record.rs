@@ -189,18 +189,19 @@ pub fn among(records: &mut [&mut Record]) {
         return;
     }
     records.sort_by_key(|record| record.row.start_ns);
-    // Time when a connection became free, by its hosts.
-    let mut free: Vec<(Address, Endpoint, Nanos)> = Vec::new();
+    // Time when a connection became free, by its hosts, and how often it would have been used.
+    let mut free: Vec<(Address, Endpoint, Nanos, u32)> = Vec::new();
     for record in records.iter_mut() {
         let (client, server, start) = (record.row.client.address, record.row.server, record.row.start_ns);
         let last = record.passings.iter().rev().find(|passing| passing.bytes > 0);
         let end = last.map_or(record.row.end_ns, |passing| passing.time);
-        let found = free.iter().position(|(a, b, end)| (*a, *b) == (client, server) && *end <= start);
-        record.earlier = match found {
-            Some(at) => Earlier::Ended(start - free.swap_remove(at).2),
-            None => Earlier::None,
+        let found = free.iter().position(|(a, b, end, _)| (*a, *b) == (client, server) && *end <= start);
+        let (earlier, uses) = match found.map(|at| free.swap_remove(at)) {
+            Some((_, _, end, uses)) => (Earlier::Ended { idle: start - end, uses }, uses),
+            None => (Earlier::None, 0),
         };
-        free.push((client, server, end));
+        record.earlier = earlier;
+        free.push((client, server, end, uses + 1));
     }
 }
 

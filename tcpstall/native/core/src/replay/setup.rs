@@ -269,10 +269,14 @@ pub struct Span {
 }
 
 /// An earlier connection for the same purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reuse {
     /// Idle time of that connection.
     pub idle: Nanos,
+    /// Number of its uses before, each assumed to be like this one.
+    pub uses: u32,
+    /// Its congestion window, as a share of what the replay of these uses gives.
+    pub window: f64,
 }
 
 /// Connection that could be used instead of a new one.
@@ -282,8 +286,13 @@ pub enum Earlier {
     Unknown,
     /// There is none: this is the first of several, or the others were busy.
     None,
-    /// A connection to the same service had ended this long before.
-    Ended(Nanos),
+    /// A connection to the same service had ended.
+    Ended {
+        /// Time since then.
+        idle: Nanos,
+        /// Connections whose exchanges it would have carried before.
+        uses: u32,
+    },
 }
 
 /// Setup of a connection to be replayed.
@@ -307,4 +316,11 @@ pub struct Setup {
     pub reuse: Option<Reuse>,
     /// The exchanges to be timed.
     pub spans: Vec<Span>,
+}
+
+impl Setup {
+    /// True if a sender paces by the rate that it measures.
+    pub fn is_measured(&self) -> bool {
+        self.ends.iter().any(|end| end.control == Control::Bbr)
+    }
 }

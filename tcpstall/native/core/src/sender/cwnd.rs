@@ -115,6 +115,11 @@ impl Cwnd {
         Cwnd { round_end: offset, recover: None, lost_until: None, most_out: 0, limited: false, hystart, cubic, ..self }
     }
 
+    /// This share of the window, as a window that is known less exactly.
+    pub fn scaled(self, share: f64) -> Cwnd {
+        Cwnd { window: (self.window * share).max(1.0), ..self }
+    }
+
     /// The sender was seen to halve its window at a loss, as RFC 5681 says.
     pub fn is_reno(&self) -> bool {
         self.decrease <= RENO_BETA

@@ -191,7 +191,7 @@ impl Host {
     pub(super) fn again(self, setup: &Setup, reuse: Reuse) -> Host {
         let mut fresh = Host::new(setup, self.end);
         let rto = self.rto();
-        fresh.cwnd = self.cwnd.from_offset(FIRST);
+        fresh.cwnd = self.cwnd.from_offset(FIRST).scaled(reuse.window);
         if setup.ends[self.end].idle_restart {
             fresh.cwnd.on_idle(reuse.idle, rto);
         }

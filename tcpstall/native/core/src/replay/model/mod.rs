@@ -30,6 +30,9 @@ use crate::time::Nanos;
 /// Events after which one replay is given up: a flow that needs more is longer than the longest recorded one.
 const MOST_EVENTS: u64 = 40_000_000;
 
+/// Uses of a connection that are replayed before the one in question: its windows have grown by then.
+const MOST_USES: u32 = 3;
+
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Packet {
@@ -156,8 +159,12 @@ pub fn play(setup: &Setup) -> Option<Played> {
     let mut hosts = End::BOTH.map(|end| Host::new(setup, end));
     let first = run(setup, &mut hosts)?;
     let Some(reuse) = setup.reuse else { return Some(first) };
-    let mut hosts = hosts.map(|host| host.again(setup, reuse));
-    run(setup, &mut hosts)
+    let mut last = first;
+    for _ in 0..reuse.uses.clamp(1, MOST_USES) {
+        hosts = hosts.map(|host| host.again(setup, reuse));
+        last = run(setup, &mut hosts)?;
+    }
+    Some(last)
 }
 
 fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {

@@ -337,7 +337,7 @@ fn a_used_connection_delays_the_acknowledgement_that_nagle_waits_for() {
     assert_eq!(fresh, RTT.times(3), "handshake, first write, second write after its acknowledgement");
     let reused = |idle| {
         let mut setup = setup.clone();
-        setup.reuse = Some(Reuse { idle });
+        setup.reuse = Some(Reuse { idle, uses: 1, window: 1.0 });
         play(&setup).expect("it ends").transfer
     };
     assert_eq!(reused(Nanos::ZERO), RTT.times(2) + Nanos::from_millis(40));
@@ -350,6 +350,23 @@ fn a_used_connection_keeps_the_window_that_its_receiver_has_grown() {
     let grows = |at: i64| WindowOpening { arrived: 1 + at, edge: 1 + 2 * at + 20_000, after: Nanos::ZERO };
     setup.ends[0].openings = (0..=300).map(|at| grows(at * 1_000)).collect();
     let fresh = rounds(&setup);
-    setup.reuse = Some(Reuse { idle: Nanos::ZERO });
+    setup.reuse = Some(Reuse { idle: Nanos::ZERO, uses: 1, window: 1.0 });
     assert!(rounds(&setup) <= 2.0, "{fresh}");
+}
+
+#[test]
+fn a_connection_used_often_has_a_larger_window_than_one_used_once() {
+    let after = |uses| {
+        let mut setup = download(100_000, Nanos::ZERO);
+        // The writer leaves the first use's window at fewer segments than the response has.
+        setup.ends[End::Server].send_buffer = vec![BufferLevel { until: 60_000, full: 20_000, wake: 13_000 }];
+        setup.reuse = Some(Reuse { idle: Nanos::ZERO, uses, window: 1.0 });
+        rounds(&setup)
+    };
+    assert!(after(3) <= after(1), "{} {}", after(3), after(1));
+    let mut grown = download(100_000, Nanos::ZERO);
+    grown.reuse = Some(Reuse { idle: Nanos::ZERO, uses: 1, window: 0.3 });
+    let small = rounds(&grown);
+    grown.reuse = Some(Reuse { idle: Nanos::ZERO, uses: 2, window: 0.3 });
+    assert!(rounds(&grown) < small, "{small}: windows of 0.3 grow again");
 }
