@@ -7,7 +7,7 @@ from tcpstall.whatif import Expected, Forecast, Outcome
 
 LIFTED: dict[str, frozenset[str]] = {
     "initcwnd": frozenset({Cause.CWND_LIMITED, Cause.IDLE_RESTART}),
-    "sndbuf": frozenset({Cause.SNDBUF_LIMITED}),
+    "sndbuf": frozenset({Cause.SNDBUF_LIMITED, Cause.CWND_LIMITED}),
     "rcvbuf": frozenset({Cause.RWND_LIMITED, Cause.ZERO_WINDOW}),
     "slow-start-after-idle": frozenset({Cause.IDLE_RESTART}),
     "nodelay": frozenset({Cause.NAGLE, Cause.DELAYED_ACK}),

@@ -60,10 +60,12 @@ fn follows(changes: &[Change], setup: &Setup) -> Vec<Owner> {
     if setup.is_measured() && changes.iter().any(Change::sizes_window) {
         owners.extend([Owner::Waiting(Cause::Pacing), Owner::Sending]);
     }
-    // A writer of large frames stops where the window does, and a used connection's window is large.
-    let reused = changes.iter().any(|change| change.name == "reuse-connection");
-    if reused && setup.ends.iter().any(|end| end.frames.is_some()) {
-        owners.push(Owner::Waiting(Cause::SndbufLimited));
+    if setup.ends.iter().any(|end| end.frames.is_some()) {
+        let made = |name| changes.iter().any(|change| change.name == name);
+        // A writer of large frames stops where the window does, and a used connection's window is large.
+        owners.extend(made("reuse-connection").then_some(Owner::Waiting(Cause::SndbufLimited)));
+        // A window that such a writer leaves unfilled does not grow (Linux tcp_is_cwnd_limited).
+        owners.extend(made("sndbuf").then_some(Owner::Waiting(Cause::CwndLimited)));
     }
     owners
 }
