@@ -115,3 +115,11 @@ def test_a_reused_connection_has_the_window_that_its_receiver_has_grown() -> Non
     owners = (Cause.HANDSHAKE, Cause.CWND_LIMITED, Cause.RWND_LIMITED)
     assert ledger[Cause.RWND_LIMITED] > 1_000_000
     assert forecast.outcomes[0].owned_ns == sum(ledger.get(owner, 0) for owner in owners)
+
+
+def test_a_buffer_that_large_frames_fill_owns_the_growth_that_it_held_back() -> None:
+    capture = FIXTURES / "pairs" / "sb-64k-50ms" / "before.pcap.gz"
+    (forecast,) = whatif(capture, changes=[changes("sndbuf=auto")]).forecasts
+    ledger = forecast.flow.time_ns
+    assert ledger[Cause.CWND_LIMITED] > 1_000_000
+    assert forecast.outcomes[0].owned_ns == ledger[Cause.SNDBUF_LIMITED] + ledger[Cause.CWND_LIMITED]
