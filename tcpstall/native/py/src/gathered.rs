@@ -82,7 +82,7 @@ impl Rows {
     }
 
     fn add(&mut self, columns: Columns) -> PyResult<()> {
-        if self.begun.is_empty() {
+        if self.begun() == 0 {
             self.begun = columns;
         } else {
             self.begun.iter_mut().zip(columns).for_each(|(column, further)| column.values.append(further.values));

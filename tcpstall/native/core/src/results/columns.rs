@@ -8,7 +8,7 @@ use super::trust::ScaleKnown;
 use crate::exchange::{Exchange, Phase};
 use crate::flow::End;
 use crate::packet_no::PacketNo;
-use crate::wire::Segment;
+use crate::wire::{Address, Segment};
 
 /// Values of one column; `None` where unknown.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,19 +96,18 @@ fn joined<'r, R, T: AsRef<str>, I: IntoIterator<Item = T>>(
 }
 
 /// Addresses as text. Neighbouring rows are often of one address: it is written once.
-pub(super) fn addresses<R, A: Copy + PartialEq + ToString>(
-    name: &str,
-    rows: &[R],
-    address: impl Fn(&R) -> A,
-) -> Column {
-    let mut written: Option<(A, String)> = None;
+pub(super) fn addresses<R>(name: &str, rows: &[R], address: impl Fn(&R) -> Address) -> Column {
+    let mut written: Option<Address> = None;
+    let mut text = String::new();
     let mut all = Texts::default();
     for row in rows {
         let this = address(row);
-        if written.as_ref().is_none_or(|(before, _)| *before != this) {
-            written = Some((this, this.to_string()));
+        if written != Some(this) {
+            text.clear();
+            this.write_to(&mut text);
+            written = Some(this);
         }
-        all.push(written.as_ref().map(|(_, text)| text));
+        all.push(Some(&text));
     }
     Column { name: name.to_owned(), values: Values::Texts(all) }
 }

@@ -8,9 +8,9 @@ pub struct Known {
 }
 
 impl Known {
-    /// No marks yet, and room for so many.
-    pub fn with_capacity(values: usize) -> Known {
-        Known { words: Vec::with_capacity(values.div_ceil(64)), len: 0 }
+    /// Marks of so many values, by words of 64.
+    pub(super) fn of(words: Vec<u64>, len: usize) -> Known {
+        Known { words, len }
     }
 
     /// Number of values.
@@ -36,9 +36,20 @@ impl Known {
         self.len += 1;
     }
 
-    /// Appends the marks of a further column.
+    /// Appends the marks of a further column, a word at once.
     pub fn append(&mut self, further: &Known) {
-        further.iter().for_each(|is_known| self.push(is_known));
+        let begun = self.len % 64;
+        for &word in &further.words {
+            match self.words.last_mut() {
+                Some(last) if begun > 0 => {
+                    *last |= word << begun;
+                    self.words.push(word >> (64 - begun));
+                }
+                _ => self.words.push(word),
+            }
+        }
+        self.len += further.len;
+        self.words.truncate(self.len.div_ceil(64));
     }
 
     /// The marks in order.

@@ -1,5 +1,7 @@
 //! Numbers of one column, value after value.
 
+use std::mem;
+
 use super::known::Known;
 
 /// Numbers without a gap, 0 in the place of unknown ones: half the memory of as many options, and Arrow's own form.
@@ -40,12 +42,23 @@ impl<T: Copy> Numbers<T> {
 impl<T: Copy + Default> FromIterator<Option<T>> for Numbers<T> {
     fn from_iter<I: IntoIterator<Item = Option<T>>>(values: I) -> Numbers<T> {
         let values = values.into_iter();
-        let mut known = Known::with_capacity(values.size_hint().0);
-        let all = values.map(|value| {
-            known.push(value.is_some());
-            value.unwrap_or_default()
-        });
-        Numbers { all: all.collect(), known }
+        let room = values.size_hint().0;
+        let (mut all, mut words) = (Vec::with_capacity(room), Vec::with_capacity(room.div_ceil(64)));
+        // A word is kept in a register until it is full: to mark each value in the vector takes as long as the value.
+        let mut word = 0;
+        for value in values {
+            let bit = all.len() % 64;
+            word |= u64::from(value.is_some()) << bit;
+            if bit == 63 {
+                words.push(mem::take(&mut word));
+            }
+            all.push(value.unwrap_or_default());
+        }
+        if all.len() % 64 > 0 {
+            words.push(word);
+        }
+        let known = Known::of(words, all.len());
+        Numbers { all, known }
     }
 }
 

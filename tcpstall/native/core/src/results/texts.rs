@@ -70,8 +70,9 @@ impl Texts {
 
 impl<T: AsRef<str>> FromIterator<Option<T>> for Texts {
     fn from_iter<I: IntoIterator<Item = Option<T>>>(values: I) -> Texts {
-        let mut texts = Texts::default();
-        values.into_iter().for_each(|value| texts.push(value));
+        let values = values.into_iter();
+        let mut texts = Texts { ends: Vec::with_capacity(values.size_hint().0), ..Texts::default() };
+        values.for_each(|value| texts.push(value));
         texts
     }
 }
