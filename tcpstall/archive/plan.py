@@ -34,14 +34,14 @@ Near = Callable[[Collection[str], Collection[str]], tuple[Sequence[Row], Sequenc
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`tasks`, the largest first; `captures`, rows that need no scan: no captures, moved, or a copy of another."""
+    """`tasks`, the largest first; `captures`, rows that need no scan: no captures, or a copy of another."""
 
     tasks: tuple[Task, ...]
     captures: tuple[Row, ...]
     known: int
     """Number of captures that are in the store already."""
     touched: tuple[Row, ...] = ()
-    """Rows of those that have another time, and are the same otherwise."""
+    """Rows of those that have another name or time, and are the same otherwise."""
     skipped: tuple[Skipped, ...] = ()
     """Captures that could not be looked into."""
     kept: int = 0
@@ -203,8 +203,8 @@ class _Planning:
             self._known += 1
             return None
         if known is not None and known["name"] != found.name:
-            # It was moved: the row that names it is written anew.
-            self._captures.append({**known, "name": found.name, "changed_ns": found.changed_ns})
+            # It was moved, or is scanned by another name: the row that names it is written anew.
+            self._touched.append({**known, "name": found.name, "changed_ns": found.changed_ns})
         elif known is not None and known["changed_ns"] != found.changed_ns:
             self._touched.append({**known, "changed_ns": found.changed_ns})
         return Member(found, content, missing_before)

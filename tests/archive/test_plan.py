@@ -113,8 +113,8 @@ def test_a_slot_of_a_ring_that_is_used_again_replaces_nothing() -> None:
 def test_a_moved_file_is_recognised() -> None:
     before = scanned(plan({"/c/a.pcap": "a"}))
     again = plan({"/d/b.pcap": "a"}, before)
-    assert sets(again) == []
-    (row,) = again.captures
+    assert (sets(again), again.captures) == ([], ())
+    (row,) = again.touched
     assert (row["name"], row["scan"]) == ("/d/b.pcap", before[0]["scan"])
     rows = current([*before, {**row, "scanned_ns": 2}], frozenset())
     assert [row["name"] for row in rows] == ["/d/b.pcap"]
@@ -125,7 +125,7 @@ def test_files_renamed_by_a_rotation_are_moved_files() -> None:
     before = scanned(plan({"/c/a.pcap": "a"}))
     again = plan({"/c/a.pcap": "c", "/c/b.pcap": "a"}, before)
     assert [names(each) for each in sets(again)] == [["/c/a.pcap"]]
-    assert [row["name"] for row in again.captures] == ["/c/b.pcap"]
+    assert [row["name"] for row in again.touched] == ["/c/b.pcap"]
 
 
 def test_a_copy_is_scanned_once_and_said_to_be_one() -> None:
