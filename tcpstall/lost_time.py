@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tcpstall.causes import Cause
-from tcpstall.findings import Finding
 from tcpstall.model import Endpoint
+
+if TYPE_CHECKING:
+    from tcpstall.findings import Finding  # only `top` of findings needs it
 
 __all__ = [
     "By",
@@ -158,7 +160,7 @@ class Trend:
 class Shown:
     """A finding over an archive, and the flow that shows it best."""
 
-    finding: Finding
+    finding: "Finding"
     example: Example | None
 
 

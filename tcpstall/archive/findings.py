@@ -113,6 +113,9 @@ def _source(asked: Session, chosen: Chosen, rollup: str, *more: str) -> str:
 def _spread(asked: Session, chosen: Chosen, found: Sequence[Finding], shown: Sequence[Finding]) -> list[Finding]:
     """The findings; those that are shown, alone or merged with others, with distribution and details."""
     kinds = f"kind IN ({listed(sorted({one.kind for one in shown}))})" if shown else "false"
+    addresses = {one.address for one in shown}
+    if None not in addresses:
+        kinds += f" AND server_address IN ({listed(sorted(map(str, addresses)))})" if shown else ""
     keys = ", ".join(_KEY)
     if chosen.by_finding:
         source = f"SELECT {_SERVICE}, class, n, time_ns, most_ns FROM {_source(asked, chosen, 'spread_sums', kinds)}"

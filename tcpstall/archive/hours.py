@@ -1,7 +1,8 @@
 """Files of sums, kept beside the parts of a store for questions that need no more.
 
 Sums are of some parts of one day: a file by hour, sensor, service, host and cause, and one for each of the ROLLUPS.
-`hours.json` lists the files, each with its parts. A store may lose them: sums of parts that no longer count are not
+`hours.json` lists the files, each with its parts. Sums of several days are added up once more where a question needs
+no time: its cost would grow with the days otherwise. A store may lose them: sums of parts that no longer count are not
 used, and parts without sums are added up when a question is asked.
 """
 
@@ -14,7 +15,7 @@ from tcpstall.archive.columns import TABLES
 from tcpstall.archive.damaged_parts import faults
 from tcpstall.archive.names import HOURS, HOURS_INDEX, is_sums, new_digest
 from tcpstall.archive.records import Damaged, Part, document, sealed
-from tcpstall.archive.rollups import CLASSES, HOUR_NS, ROLLUPS, SUMMED, to_add_up
+from tcpstall.archive.rollups import CLASSES, HOUR_NS, OF_DAYS, ROLLUPS, SUMMED, to_add_up
 from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place
 
@@ -37,7 +38,10 @@ def added_up(source: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Files of sums, a file a table of sums, and the names of the parts that they are of."""
+    """Files of sums, a file a table of sums, and the names of the parts that they are of.
+
+    Those of several days have files of the tables OF_DAYS alone.
+    """
 
     files: tuple[Part, ...]
     of: frozenset[str]
@@ -50,6 +54,9 @@ class Sums:
 @dataclass(frozen=True, slots=True)
 class _Index:
     sums: tuple[Sums, ...] = ()
+    """Of a day each."""
+    of_days: tuple[Sums, ...] = ()
+    """The same added up over days."""
     spared_ns: Mapping[str, int] = field(default_factory=dict)
     """Files that were replaced and may still be read, and since when."""
 
@@ -66,13 +73,18 @@ class Hours:
         counting = set(parts)
         return [each for each in self._index().sums if each.of <= counting]
 
-    def keep(self, sums: Sequence[Sums], *, spares: bool = True) -> None:
+    def of_days(self, sums: Sequence[Sums]) -> list[Sums]:
+        """Those in which each of these sums of a day is whole, or not at all, and nothing else is."""
+        return [each for each in self._index().of_days if _is_of(each, sums)]
+
+    def keep(self, sums: Sequence[Sums], of_days: Sequence[Sums] = (), *, spares: bool = True) -> None:
         """Lists these alone, and deletes the others; if it `spares` them, later. Raises CannotWrite."""
         old, now = self._index(), time.time_ns()
-        kept = {file.name for each in sums for file in each.files}
-        replaced = [file.name for each in old.sums for file in each.files if file.name not in kept]
+        kept = {file.name for each in (*sums, *of_days) for file in each.files}
+        before = [file.name for each in (*old.sums, *old.of_days) for file in each.files]
+        replaced = [name for name in before if name not in kept]
         spared = {name: since_ns for name, since_ns in old.spared_ns.items() if is_spared(since_ns)}
-        new = _Index(tuple(sums), {**spared, **dict.fromkeys(replaced, now)} if spares else {})
+        new = _Index(tuple(sums), tuple(of_days), {**spared, **dict.fromkeys(replaced, now)} if spares else {})
         there = [name for name in self._place.names(HOURS) if is_sums(name)]
         over = [name for name in there if name not in kept and name not in new.spared_ns]
         if new != old:
@@ -83,10 +95,19 @@ class Hours:
     def _index(self) -> _Index:
         if self._known is None:
             index = _read(self._place.read(HOURS_INDEX))
-            damaged = faults(self._place, [file for each in index.sums for file in each.files], {})
-            whole = tuple(each for each in index.sums if damaged.keys().isdisjoint(file.name for file in each.files))
-            self._known = _Index(whole, index.spared_ns)
+            files = [file for each in (*index.sums, *index.of_days) for file in each.files]
+            damaged = faults(self._place, files, {})
+            whole, of_days = (
+                tuple(each for each in some if damaged.keys().isdisjoint(file.name for file in each.files))
+                for some in (index.sums, index.of_days)
+            )
+            self._known = _Index(whole, of_days, index.spared_ns)
         return self._known
+
+
+def _is_of(each: Sums, sums: Sequence[Sums]) -> bool:
+    within = [one.of for one in sums if not one.of.isdisjoint(each.of)]
+    return frozenset().union(*within) == each.of
 
 
 def _schema() -> str:
@@ -94,14 +115,18 @@ def _schema() -> str:
     computed = [column.sql for table in SUMMED for column in TABLES[table].shown]
     digest = new_digest()
     tables = dict(zip(SUMMED, SUMMED, strict=True))
-    rolled = (each.rows(tables, CLASSES) for each in ROLLUPS.values())
+    rolled = [each.rows(tables, CLASSES) for each in ROLLUPS.values()]
+    rolled += [each.added(each.name) for each in ROLLUPS.values() if each.added]
     digest.update("\n".join((added_up(to_add_up("stalls", "findings")), *rolled, *computed)).encode())
     return f"tcpstall.hours/{digest.hexdigest()}"
 
 
 def _encoded(index: _Index) -> bytes:
-    sums = [{"files": [asdict(file) for file in each.files], "of": sorted(each.of)} for each in index.sums]
-    return sealed({"schema": _schema(), "sums": sums, "spared_ns": dict(index.spared_ns)})
+    sums, of_days = (
+        [{"files": [asdict(file) for file in each.files], "of": sorted(each.of)} for each in some]
+        for some in (index.sums, index.of_days)
+    )
+    return sealed({"schema": _schema(), "sums": sums, "of_days": of_days, "spared_ns": dict(index.spared_ns)})
 
 
 def _read(content: bytes | None) -> _Index:
@@ -113,16 +138,17 @@ def _read(content: bytes | None) -> _Index:
         if row["schema"] != _schema():
             return _Index()
         spared_ns = {str(name): int(since_ns) for name, since_ns in row["spared_ns"].items()}
-        return _Index(tuple(map(_sums, row["sums"])), spared_ns)
+        sums = tuple(_sums(each, SUM_TABLES) for each in row["sums"])
+        return _Index(sums, tuple(_sums(each, OF_DAYS) for each in row["of_days"]), spared_ns)
     except (Damaged, AttributeError, KeyError, TypeError, ValueError):
         return _Index()
 
 
-def _sums(row: Mapping[str, Any]) -> Sums:
+def _sums(row: Mapping[str, Any], tables: Sequence[str]) -> Sums:
     files = tuple(Part(**{name: file[name] for name in Part.__dataclass_fields__}) for file in row["files"])
     for file in files:
         if not is_sums(file.name):
             raise Damaged(f"it names {file.name!r}, which holds no sums")
-    if sorted(file.table for file in files) != sorted(SUM_TABLES):
+    if sorted(file.table for file in files) != sorted(tables):
         raise Damaged("it does not name a file for each table of sums")
     return Sums(files, frozenset(row["of"]))

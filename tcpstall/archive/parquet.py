@@ -9,6 +9,7 @@ from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
 from tcpstall.archive.duck import connected
 from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
+from tcpstall.archive.literals import listed
 from tcpstall.archive.names import HOURS, fresh, part_name
 from tcpstall.archive.rollups import CLASSES, ROLLUPS, SHARED, shared
 from tcpstall.archive.row_table import given, in_columns, in_one_text, rows_of_text
@@ -165,6 +166,19 @@ class Parts:
         for name in SHARED:
             self._rows.execute(f"DROP TABLE summed_{name}")
         return sums
+
+    def added_up(self, sums: Sequence[Sums]) -> Sums:
+        """Sums of several days of these, a file for each table OF_DAYS. Raises CannotWrite."""
+        made = []
+        for each in ROLLUPS.values():
+            if each.added:
+                files = [one.of_table(each.name) for one in sums]
+                from_ns = min((file.from_ns for file in files if file.from_ns is not None), default=None)
+                to_ns = max((file.to_ns for file in files if file.to_ns is not None), default=None)
+                read = f"read_parquet([{listed([self.place.path(file.name) for file in files])}])"
+                query = f"FROM ({each.added(read)}) ORDER BY ALL"
+                made.append(self._copied(each.name, query, HOURS, None, from_ns, to_ns))
+        return Sums(tuple(made), frozenset().union(*(one.of for one in sums)))
 
     def _analysed(self, table: str, files: object) -> str:
         """Columns of this version that are not computed: null where the files, of another one, have none."""

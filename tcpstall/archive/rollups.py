@@ -7,7 +7,20 @@ those of sources with all columns of that table.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["CLASSES", "EXACT", "HOUR_NS", "LEADERS", "ROLLUPS", "SHARED", "SUMMED", "Rollup", "shared", "to_add_up"]
+__all__ = [
+    "CLASSES",
+    "DAY_NS",
+    "EXACT",
+    "HOUR_NS",
+    "LEADERS",
+    "OF_DAYS",
+    "ROLLUPS",
+    "SHARED",
+    "SUMMED",
+    "Rollup",
+    "shared",
+    "to_add_up",
+]
 
 SHARED = ("home", "waited")
 """Sources that several tables of sums are made of, in an order in which each is made of those before it."""
@@ -16,7 +29,7 @@ SUMMED = ("flows", "stalls", "exchanges", "findings")
 """The tables whose rows are added up."""
 
 HOUR_NS = 3_600_000_000_000
-_DAY_NS = 24 * HOUR_NS
+DAY_NS = 24 * HOUR_NS
 
 _RATIO = 1.02
 """Greatest value of a class of a distribution over its least: a quantile is off by 2 % at most."""
@@ -38,6 +51,8 @@ _BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", 
 
 _SOME = "scan, flow, server_address, server_port"
 
+_CLASSES_ADDED = "sum(n)::BIGINT AS n, sum(time_ns)::DECIMAL(38, 0) AS time_ns, max(most_ns) AS most_ns"
+
 Sources = Mapping[str, str]
 """A source for each of the tables, as SQL."""
 
@@ -47,10 +62,12 @@ class Rollup:
     """A table of sums: `rows(sources, classes)` are its rows, as SQL.
 
     `classes` puts a value into a class of its distribution: CLASSES where it is written to a file, else EXACT.
+    `added` are rows of the same columns from such rows of many days; a table without it is read by hours or by flows.
     """
 
     name: str
     rows: Callable[[Sources, str], str]
+    added: Callable[[str], str] | None = None
 
 
 def to_add_up(stalls: str, findings: str) -> str:
@@ -91,7 +108,7 @@ def shared(of: Sources, name: str) -> str:
     if name in of:
         return of[name]
     if name == "home":
-        whole = f"start_ns // {_DAY_NS} = end_ns // {_DAY_NS}"
+        whole = f"start_ns // {DAY_NS} = end_ns // {DAY_NS}"
         return f"(SELECT scan, flow, true AS home FROM {of['flows']} WHERE {whole})"
     each = (
         f"SELECT {_SOME}, host, cause, start_ns // {HOUR_NS} AS hour, sum(lost_ns)::BIGINT AS lost "
@@ -156,6 +173,30 @@ def _findings(of: Sources, _classes: str) -> str:
     )
 
 
+def _findings_added(rows: str) -> str:
+    sums = ", ".join(f"sum({name})::DECIMAL(38, 0) AS {name}" for name in _ADDED)
+    return (
+        f"SELECT {_FINDING}, sum(flows)::BIGINT AS flows, {sums}, max(most_ns) AS most_ns, "
+        "any_value(client) AS client, "
+        "bool_and(one_client) AND min(client) = max(client) AS one_client, min(first_ns) AS first_ns, "
+        "max(last_ns) AS last_ns, max(most_attempts) AS most_attempts, max(longest_ns) AS longest_ns, "
+        "sum(weighted) AS weighted, sum(weight)::DECIMAL(38, 0) AS weight, arg_max(best, rank) AS best, "
+        f"max(rank) AS rank FROM {rows} GROUP BY ALL"
+    )
+
+
+def _details_added(rows: str) -> str:
+    return f"SELECT {_FINDING}, detail, sum(time_ns)::DECIMAL(38, 0) AS time_ns FROM {rows} GROUP BY ALL"
+
+
+def _spread_added(rows: str) -> str:
+    return f"SELECT {_FINDING}, class, {_CLASSES_ADDED} FROM {rows} GROUP BY ALL"
+
+
+def _answers_added(rows: str) -> str:
+    return f"SELECT {_SOME}, class, {_CLASSES_ADDED} FROM {rows} GROUP BY ALL"
+
+
 def _details(of: Sources, _classes: str) -> str:
     """Time of the details of findings."""
     each = f"SELECT {_FINDING}, unnest(string_split(details, ' ')) AS one FROM {of['findings']} WHERE details NOT NULL"
@@ -201,10 +242,13 @@ ROLLUPS = {
         Rollup("flows_without", _without),
         Rollup("leaders", _leaders),
         Rollup("far", _far),
-        Rollup("finding_sums", _findings),
-        Rollup("detail_sums", _details),
-        Rollup("spread_sums", _spread),
-        Rollup("answer_sums", _answers),
+        Rollup("finding_sums", _findings, _findings_added),
+        Rollup("detail_sums", _details, _details_added),
+        Rollup("spread_sums", _spread, _spread_added),
+        Rollup("answer_sums", _answers, _answers_added),
     )
 }
 """All but the sums of waits by hour, which are a table of the store."""
+
+OF_DAYS = tuple(each.name for each in ROLLUPS.values() if each.added)
+"""Tables of sums that are added up over days too: their questions have no time."""

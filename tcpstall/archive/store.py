@@ -22,6 +22,7 @@ from tcpstall.archive.records import (
     State,
     Stream,
 )
+from tcpstall.archive.rollups import OF_DAYS
 from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place, at
 from tcpstall.errors import CannotOpen, CannotWrite
@@ -110,8 +111,11 @@ class Store:
         return [self.place.path(part.name) for part in parts]
 
     def summed(self, table: str) -> list[Part]:
-        """The files of a table of sums."""
-        return [each.of_table(table) for each in self.sums]
+        """The files of a table of sums: of several days where there are such, else of a day each."""
+        sums = self.sums
+        of_days = self.hours.of_days(sums) if table in OF_DAYS else []
+        alone = [each for each in sums if all(each.of.isdisjoint(some.of) for some in of_days)]
+        return [each.of_table(table) for each in (*of_days, *alone)]
 
     @property
     def sums(self) -> list[Sums]:

@@ -14,7 +14,10 @@ from tcpstall.errors import CannotOpen
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Readable", "line", "make_views", "roll_up", "rows_of"]
+__all__ = ["VIEWS", "Readable", "line", "make_view", "make_views", "rows_of"]
+
+VIEWS = (SUMS, *TABLES)
+"""The views of a store, each after those that it is made of."""
 
 
 class Readable(Protocol):
@@ -48,18 +51,14 @@ class Readable(Protocol):
 
 def make_views(connection: "duckdb.DuckDBPyConnection", *stores: Readable, called: Sequence[str] = ()) -> None:
     """The tables of the stores as views of a database. Raises CannotOpen where files of a store cannot be read."""
-    for name in (SUMS, *TABLES):
-        _make(connection, name, stores, called)
+    for name in VIEWS:
+        make_view(connection, name, *stores, called=called)
 
 
-def roll_up(connection: "duckdb.DuckDBPyConnection", name: str, *stores: Readable, called: Sequence[str] = ()) -> None:
-    """A table of sums as a view, of all parts of the stores. Raises CannotOpen as make_views does."""
-    _make(connection, name, stores, called)
-
-
-def _make(
-    connection: "duckdb.DuckDBPyConnection", name: str, stores: Sequence[Readable], called: Sequence[str]
+def make_view(
+    connection: "duckdb.DuckDBPyConnection", name: str, *stores: Readable, called: Sequence[str] = ()
 ) -> None:
+    """A table, or a table of sums, as a view. Raises CannotOpen as make_views does."""
     import duckdb
 
     suffixes = [f"_{number}" for number in range(len(stores))] if called else [""]

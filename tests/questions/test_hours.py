@@ -229,8 +229,19 @@ def test_the_worst_flow_is_the_one_that_waited_longest_whatever_the_days_it_wait
         assert rows["pacing"]["worst_lost_ns"] == 16 * 10**9
 
 
-def test_findings_are_told_from_sums_as_from_their_rows(summed: str, ask: Ask) -> None:
-    """Distributions are kept in classes of 2 %; all else is exact."""
+def summed_up_by_days(url: str, together: int) -> Store:
+    """The store once sums of so many days, but for the newest, have been added up."""
+    with pytest.MonkeyPatch.context() as patch, Store.writing(url) as store:
+        patch.setattr(summing, "_TOGETHER", together)
+        sum_up(store, Parts(store.place, 200_000_000), spares=False)
+    return Store.open(url)
+
+
+@pytest.mark.parametrize(("together", "files"), [(5, 5), (4, 2)])
+def test_findings_are_told_from_sums_as_from_their_rows(summed: str, ask: Ask, together: int, files: int) -> None:
+    """Distributions are kept in classes of 2 %; all else is exact. It is the same for sums of one day and of four."""
+    store = summed_up_by_days(summed, together)
+    assert (len(store.summed("spread_sums")), len(store.summed("hours"))) == (files, 5)
     further(summed, 10)
     from_sums = ask("top", "--store", summed)
     from_rows = ask("top", "--store", without_sums(summed))
@@ -244,6 +255,26 @@ def test_findings_are_told_from_sums_as_from_their_rows(summed: str, ask: Ask) -
             elif not name.startswith("example_"):  # of several that show it as well it is any
                 assert one[name] == other[name], name
     assert apart
+
+
+def test_sums_of_days_end_when_one_of_the_days_has_grown_or_their_file_is_damaged(summed: str) -> None:
+    assert len(summed_up_by_days(summed, 4).summed("finding_sums")) == 2
+    further(summed, 1_000)
+    assert len(summed_up_by_days(summed, 5).summed("finding_sums")) == 5
+    store = summed_up_by_days(summed, 4)
+    assert len(store.summed("finding_sums")) == 2
+    [of_days] = store.hours.of_days(store.sums)
+    cut(Path(summed) / of_days.of_table("finding_sums").name)
+    assert len(Store.open(summed).summed("finding_sums")) == 5
+
+
+def test_sums_of_further_days_join_those_of_a_month_that_is_not_full(
+    summed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summing, "_MONTH", 3)
+    assert len(summed_up_by_days(summed, 2).summed("spread_sums")) == 3
+    monkeypatch.setattr(summing, "_MONTH", 4)
+    assert len(summed_up_by_days(summed, 1).summed("spread_sums")) == 2
 
 
 def cut(file: Path) -> None:
