@@ -34,7 +34,7 @@ def exported(url: str, most: int | None = None) -> tuple[Ledger, bool]:
         try:
             now = _brought(store, before, most)
         except CannotOpen:
-            if Store.asked(url).revision == store.revision:
+            if Store.open(url).revision == store.revision:
                 raise
             continue  # a scan has merged files meanwhile
         # Another exporter may have gone further meanwhile: counters must go on from what it gave.

@@ -112,7 +112,7 @@ def forget(store: Store, which: Which) -> dict[str, int]:
 def to_forget(store: Store, which: Which) -> Forgettable:
     """Rows and captures that `forget` would take out. Raises CannotOpen."""
     if which.sensor is not None:
-        Store.asked(store.place.url)  # refuses older files, which may lack the column
+        store.refuse_older()  # they may lack the column
     captures = [row for row in current(known_captures(store), store.dropped) if not is_forgotten(row)]
     chains = _Chains(captures)
     gone = _condition(store, which, captures, chains)

@@ -63,6 +63,10 @@ class Within:
         """Parts with a row of the time whose rows are missing."""
         return [each for each in self._store.lost if self._can_hold(each.part.table, each.part)]
 
+    def older(self, table: str) -> Mapping[str, str]:
+        """Files that another version has written with other columns, and the layout of these."""
+        return self._store.older(table)
+
     def recent(self, table: str) -> Sequence[Mapping[str, Any]]:
         """Rows that are in no file yet."""
         return self._store.recent(table)
@@ -86,7 +90,7 @@ def sound(url: str, chosen: Chosen | None = None) -> Store | Within:
     """The store, or what is chosen of it. Raises CannotOpen where a part is damaged that no scan has just replaced."""
     before: list[str] = []
     while True:
-        opened = Store.asked(url)
+        opened = Store.open(url)
         asked = opened if chosen is None else Within(opened, chosen)
         found = opened.faults(asked.all_parts())
         if not found:

@@ -43,6 +43,7 @@ def published(url: str, folder: Path, *, key: bytes | None = None) -> Path:
     import duckdb
 
     store = sound(url)
+    store.refuse_older()  # readers of globs want one layout
     if store.filesystem is not None:
         raise CannotOpen(f"{url}: a store behind a URL cannot be published: copy it, or ask it by `tcpstall query`")
     versions = folder / _VERSIONS

@@ -54,15 +54,6 @@ class Store:
         return cls(place, read_state(place))
 
     @classmethod
-    def asked(cls, url: str) -> Self:
-        """The same to be asked: raises CannotOpen too where another version has written with other columns."""
-        store = cls.open(url)
-        if store.outdated():
-            what_to_do = f"`tcpstall store compact --store {url}` brings it up to date"
-            raise CannotOpen(f"{url}: another version of tcpstall wrote it; {what_to_do}")
-        return store
-
-    @classmethod
     @contextmanager
     def writing(cls, url: str) -> Iterator[Self]:
         """The store, made if it is not there, for the one process that may change it.
@@ -154,6 +145,17 @@ class Store:
     def outdated(self) -> list[Part]:
         """Parts that another version has written, with other columns."""
         return [part for table in TABLES for part in self.parts(table) if part.layout != layout(table)]
+
+    def refuse_older(self) -> None:
+        """Raises CannotOpen where another version has written files with other columns."""
+        if self.outdated():
+            what_to_do = f"`tcpstall store compact --store {self.url}` brings it up to date"
+            raise CannotOpen(f"{self.url}: another version of tcpstall wrote it; {what_to_do}")
+
+    def older(self, table: str) -> dict[str, str]:
+        """Files of a table that another version has written with other columns, and the layout of these."""
+        others = (part for part in self.parts(table) if part.layout != layout(table)) if table in TABLES else ()
+        return {self.place.path(part.name): part.layout for part in others}
 
     def recent(self, table: str) -> list[Row]:
         """Rows that are in no Parquet file yet."""

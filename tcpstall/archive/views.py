@@ -1,9 +1,10 @@
 """The tables of a store as views of a DuckDB: the rows that count, with the columns that are computed of others."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tcpstall.archive.columns import BY_DAY, TABLES, Table
+from tcpstall.archive.columns import BY_DAY, TABLES, Column, Table
 from tcpstall.archive.hours import SUMMED, SUMS, added_up, to_add_up
 from tcpstall.archive.literals import listed, literal
 from tcpstall.archive.marks import IS_UNTOLD
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["VIEWS", "Readable", "line", "make_view", "make_views", "rows_of"]
+
+Older = Mapping[str, frozenset[str]]
+"""Files that another version wrote, each with the columns that it has."""
 
 VIEWS = (SUMS, *TABLES)
 """The views of a store, each after those that it is made of."""
@@ -41,6 +45,9 @@ class Readable(Protocol):
 
     def files(self, table: str) -> list[str]:
         """The Parquet files of a table, or of a table of sums."""
+
+    def older(self, table: str) -> Mapping[str, str]:
+        """Those of its files that another version wrote, with other columns, each with the layout of these."""
 
     def recent(self, table: str) -> Sequence[Mapping[str, Any]]:
         """Its rows that are in no file yet."""
@@ -73,9 +80,9 @@ def make_view(
         connection.execute(f"CREATE VIEW {name} AS {union}")
 
 
-def rows_of(table: Table, files: Sequence[str], where: str = "") -> str:
+def rows_of(table: Table, files: Sequence[str], where: str = "", older: Older = {}) -> str:  # noqa: B006 - only read
     """The rows of files of a table as SQL, with the columns that are computed."""
-    return f"SELECT *{table.computed} FROM ({_files(table, files)}) {where}"
+    return f"SELECT *{table.computed} FROM ({_files(table, files, older)}) {where}"
 
 
 def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str, suffix: str) -> str:
@@ -85,51 +92,90 @@ def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str, s
         case "hours":
             return f"SELECT *{TABLES[name].computed} FROM ({added_up(f'{SUMS}{suffix}')})"
         case _ if name == SUMS:
-            return f"{_files(TABLES['hours'], store.files('hours'))} UNION ALL {_further_hours(store)}"
+            return f"{_files(TABLES['hours'], store.files('hours'))} UNION ALL {_further_hours(connection, store)}"
         case _ if name in ROLLUPS:
-            return _rolled_up(store, ROLLUPS[name])
+            return _rolled_up(connection, store, ROLLUPS[name])
     table = TABLES[name]
+    older = _older(connection, store, name)
     if not (recent := store.recent(name)):
-        return rows_of(table, store.files(name), _that_count(store, table))
+        return rows_of(table, store.files(name), _that_count(store, table), older)
     held = f"recent_{name}{suffix}"
     types = {column.name: column.type for column in table.columns}
     given(connection, held, in_columns(recent, types), types)
-    source = f"{_files(table, store.files(name))} UNION ALL SELECT {_names(table)} FROM {held}"
+    source = f"{_files(table, store.files(name), older)} UNION ALL SELECT {_names(table)} FROM {held}"
     return f"SELECT *{table.computed} FROM ({source}) {_that_count(store, table)}"
 
 
-def _further_hours(store: Readable) -> str:
+def _further_hours(connection: "duckdb.DuckDBPyConnection", store: Readable) -> str:
     """Sums of parts that were not added up yet."""
-    sources = _unsummed(store)
+    sources = _unsummed(connection, store)
     return to_add_up(sources["stalls"], sources["findings"])
 
 
-def _rolled_up(store: Readable, rollup: Rollup) -> str:
+def _rolled_up(connection: "duckdb.DuckDBPyConnection", store: Readable, rollup: Rollup) -> str:
     """The sums that lie there, and those of parts that were not added up yet."""
     files = [f"FROM read_parquet([{listed(store.files(rollup.name))}])"] if store.files(rollup.name) else []
-    further = rollup.rows(_unsummed(store), EXACT)
     if files and not any(store.unsummed(name) for name in SUMMED):
         return files[0]
-    return " UNION ALL ".join([*files, f"FROM ({further})"])
+    return " UNION ALL ".join([*files, f"FROM ({rollup.rows(_unsummed(connection, store), EXACT)})"])
 
 
-def _unsummed(store: Readable) -> Mapping[str, str]:
-    tables = [TABLES[name] for name in SUMMED]
-    return {
-        table.name: f"({rows_of(table, store.unsummed(table.name), _that_count(store, table))})" for table in tables
-    }
+def _unsummed(connection: "duckdb.DuckDBPyConnection", store: Readable) -> Mapping[str, str]:
+    def rows(table: Table) -> str:
+        files = store.unsummed(table.name)
+        return rows_of(table, files, _that_count(store, table), _older(connection, store, table.name) if files else {})
+
+    return {name: f"({rows(TABLES[name])})" for name in SUMMED}
 
 
-def _files(table: Table, files: Sequence[str]) -> str:
-    if not files:
-        nothing = ", ".join(f"NULL::{column.type} AS {_name(column.name)}" for column in _held(table))
-        return f"SELECT {nothing} WHERE false"
+def _older(connection: "duckdb.DuckDBPyConnection", store: Readable, table: str) -> Older:
+    """One file of each layout is looked into; the first version kept no layouts."""
+    columns: dict[str, frozenset[str]] = {}
+    found: dict[str, frozenset[str]] = {}
+    for file, layout in store.older(table).items():
+        if layout not in columns:
+            described = connection.execute(f"DESCRIBE FROM read_parquet({literal(file)}, hive_partitioning = false)")
+            found[file] = frozenset(row[0] for row in described.fetchall())
+            if layout:
+                columns[layout] = found[file]
+        else:
+            found[file] = columns[layout]
+    return found
+
+
+def _files(table: Table, files: Sequence[str], older: Older = {}) -> str:  # noqa: B006 - only read
+    """Rows of these files; columns that the version which wrote a file did not know are null, or computed."""
+    ours = [file for file in files if file not in older]
+    by_columns: dict[frozenset[str], list[str]] = defaultdict(list)
+    for file in files:
+        if file in older:
+            by_columns[older[file]].append(file)
+    each = [f"SELECT {_names(table)} FROM {_read(table, ours)}"] if ours else []
+    for there, theirs in by_columns.items():
+        held = ", ".join(_of_older(column, there) for column in _held(table) if column.name in there or not column.sql)
+        computed = [column for column in table.columns if column.sql and column.name not in there]
+        further = "".join(f", {column.sql} AS {_name(column.name)}" for column in computed)
+        rows = f"SELECT *{further} FROM (SELECT {held} FROM {_read(table, theirs)})"
+        each.append(f"SELECT {_names(table)} FROM ({rows})")
+    if each:
+        return " UNION ALL ".join(each)
+    nothing = ", ".join(f"NULL::{column.type} AS {_name(column.name)}" for column in _held(table))
+    return f"SELECT {nothing} WHERE false"
+
+
+def _of_older(column: Column, there: frozenset[str]) -> str:
+    if column.name in there or column.name == "day":  # the day is in the name of the file's folder
+        return f"{_name(column.name)}::{column.type} AS {_name(column.name)}"
+    return f"NULL::{column.type} AS {_name(column.name)}"
+
+
+def _read(table: Table, files: Sequence[str]) -> str:
     by_day = "hive_partitioning = true, hive_types = {'day': DATE}"
     days = by_day if table.name in BY_DAY else "hive_partitioning = false, union_by_name = true"
-    return f"SELECT {_names(table)} FROM read_parquet([{', '.join(map(literal, files))}], {days})"
+    return f"read_parquet([{', '.join(map(literal, files))}], {days})"
 
 
-def _held(table: Table) -> Sequence[Any]:
+def _held(table: Table) -> Sequence[Column]:
     """The columns that files give, the day of their folder among them."""
     return [*table.columns, *(column for column in table.added if not column.sql)]
 
