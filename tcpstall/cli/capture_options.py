@@ -16,7 +16,7 @@ from tcpstall.cli.options import together
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.quantities import RATE, SPAN, Moment
 from tcpstall.cli.selection import Selection, chosen, selection_options
-from tcpstall.cli.signals import draining
+from tcpstall.cli.signals import draining, was_interrupted
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis, Capture, Sort, analyze
 from tcpstall.taps import refuse_two_taps
@@ -34,6 +34,9 @@ __all__ = [
     "reading",
     "reading_options",
 ]
+
+_EMPTY = "this is an empty file"
+"""Words of the core for an input without a byte."""
 
 
 class Asked(TypedDict):
@@ -158,8 +161,17 @@ def expect_flows(found: int, how: Selection, code: ExitCode) -> None:
 
 
 def outcome(captures: Sequence[Capture]) -> ExitCode:
-    """Prints the problem of each input and returns the highest exit code."""
+    """Prints the problem of each input and returns the highest exit code.
+
+    A pipe that was interrupted before anything came is no empty file.
+    """
+    code = ExitCode.COMPLETE
     for capture in captures:
+        if capture.error and _EMPTY in capture.error and was_interrupted(capture.path):
+            complain(f"{capture.path}: interrupted before the pipe held anything")
+            code = max(code, ExitCode.INTERRUPTED)
+            continue
         if capture.error:
             complain(capture.error)
-    return max((capture.exit_code for capture in captures), default=ExitCode.COMPLETE)
+        code = max(code, capture.exit_code)
+    return code

@@ -16,7 +16,7 @@ from tcpstall.errors import ExitCode
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["Signals", "draining", "until_terminated"]
+__all__ = ["Signals", "draining", "until_terminated", "was_interrupted"]
 
 _ENDING = {signal.SIGTERM: ExitCode.TERMINATED, signal.SIGHUP: ExitCode.HUNG_UP}
 
@@ -24,6 +24,10 @@ _AGAIN_S = 0.01
 """An interrupt that came while a file was closed comes once more after this time."""
 
 _STANDARD_INPUT = "-"
+
+_interrupted: set[str] = set()
+"""Names of the pipes that were open at the first Ctrl-C."""
+
 _DRAINING = b"tcpstall: interrupted: reading what the pipe still holds; Ctrl-C again stops at once\n"
 
 
@@ -107,6 +111,7 @@ def draining(captures: Sequence[str]) -> Iterator[None]:
 
     def first(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        _interrupted.update(filter(_is_pipe, captures))
         # Not through sys.stderr: the signal may have come while something was written there.
         with suppress(OSError):
             os.write(2, _DRAINING)
@@ -116,6 +121,11 @@ def draining(captures: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def was_interrupted(capture: str) -> bool:
+    """True of a pipe that was read to its end after a Ctrl-C."""
+    return capture in _interrupted
 
 
 def _is_pipe(name: str) -> bool:

@@ -110,6 +110,19 @@ def test_a_second_ctrl_c_leaves_a_writer_that_goes_on(capture: Path) -> None:
         stream.close()
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_interrupted_pipe_that_held_nothing_is_no_empty_file(form: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = started("analyze", pipe, "--format", form)
+    assert process.stderr is not None
+    with pipe.open("wb"):  # waits for the reader
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.readline().decode().rstrip("\n") == NOTICE
+    code, _, said = output(process)
+    assert (code, said) == (ExitCode.INTERRUPTED, [f"tcpstall: {pipe}: interrupted before the pipe held anything"])
+
+
 def test_a_compressed_pipe_is_drained_too(capture: Path) -> None:
     process = started("analyze", "-", stdin=subprocess.PIPE)
     assert process.stderr is not None
