@@ -126,6 +126,8 @@ class _Crew:
     def work(self, jobs: int, done: Callable[[Done], None], told: Callable[[int], None]) -> None:
         for _ in range(jobs):
             self._hire()
+        import duckdb  # noqa: F401 - commits need it, and this process has nothing to do until the first one
+
         while any(worker.task is not None for worker in self._workers):
             ready = wait([worker.pipe for worker in self._workers if worker.task is not None])
             for worker in [worker for worker in self._workers if worker.pipe in ready]:
