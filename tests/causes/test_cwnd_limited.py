@@ -248,3 +248,14 @@ def test_what_a_report_of_a_loss_releases_had_been_queued(scene: Scene) -> None:
     scene.client_acks(upto=0, sack=[(1_448, 2_896)])
     scene.server_sends(1_448)
     assert causes(scene, "server") == ["cwnd-limited"]
+
+
+def test_flights_that_grow_from_the_first_one_on_are_slow_starts_on_a_path_that_jitters(scene: Scene) -> None:
+    scene.handshake(rtt_ms=24)
+    scene.request()
+    for segments in (3, 5, 9, 14, 20):
+        scene.server.now_ns = scene.server.acts_ns() + 2_300_000
+        scene.server_sends(segments * 1_448, tso=1)
+        scene.client_acks(upto=scene.server.nxt - scene.server.isn - 1 - 1_448)
+        scene.client_acks()
+    assert causes(scene, "client") == ["cwnd-limited"]

@@ -32,6 +32,12 @@ fn without_acks(pause: &Pause) -> Verdict {
     if short || long { yes(details::IDLE, 0.6) } else { Verdict::CannotTell(Missing::ACKS) }
 }
 
+/// From the first flight on each one was larger, a round trip after the one before, as in slow start: no application writes so.
+fn starts_slowly(pause: &Pause) -> bool {
+    let next = pause.context.next_flight.filter(|_| pause.context.doubling && pause.losses == 0);
+    next.is_some_and(|next| 3 * next >= 4 * pause.flight_at_start) && pause.released_soon()
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.first && !pause.from_start && pause.hole_before > 0 {
         // The capture lacks the beginning of the answer, which may have left long before.
@@ -59,7 +65,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.context.on_beat && pause.refilled() {
         return yes(details::IDLE, 0.6);
     }
-    if pause.refilled() || pause.in_mid_write() || pause.released_by_report() {
+    if pause.refilled() || pause.in_mid_write() || pause.released_by_report() || starts_slowly(pause) {
         return Verdict::No;
     }
     // No network lies between a sender and the tap next to it: a clock that runs slow looks as if.

@@ -138,12 +138,21 @@ fn find_doubling(pauses: &mut [Pause]) {
     for pause in pauses.iter_mut().skip_while(|pause| pause.first) {
         let (flight, mss) = (pause.flight_at_start, i64::from(pause.mss.max(1)));
         let doubled = before.is_some_and(|before| (flight - 2 * before).abs() < mss);
-        let full = flight > 0 && (flight % mss == 0 || doubled);
+        let full = flight > 0 && (flight % mss == 0 || doubled || is_even(pause));
         before = Some(flight);
         let growth = pause.context.next_flight.map(|next| next as f64 / flight.max(1) as f64);
-        doubling &= full && pause.released_by_ack() && growth.is_none_or(|growth| GROWTH.contains(&growth));
+        doubling &= full && pause.released_soon() && growth.is_none_or(|growth| GROWTH.contains(&growth));
         pause.context.doubling = doubling;
     }
+}
+
+/// The flight is of frames of one size, although that is none that the SYNs announced.
+fn is_even(pause: &Pause) -> bool {
+    let (burst, frame) = (&pause.before, i64::from(pause.before.first_frame));
+    frame > 0
+        && burst.frames > 1
+        && burst.bytes as i64 == frame * burst.frames as i64
+        && pause.flight_at_start % frame == 0
 }
 
 /// Detects congestion avoidance: it raises the window a little every round trip, about a segment by Reno and at least

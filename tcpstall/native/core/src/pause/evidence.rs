@@ -17,6 +17,9 @@ use crate::sender::timers;
 use crate::time::Nanos;
 use crate::traits::{Read, Traits};
 
+/// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
+pub const SOON: f64 = 0.5;
+
 /// A pause between two bursts of one sender, or after its last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Pause {
@@ -314,6 +317,12 @@ impl Pause {
     /// hardly be as quick.
     pub fn released_at_once(&self) -> bool {
         self.released_by_ack() && self.after_ack().is_none_or(|span| span <= self.answer_time())
+    }
+
+    /// An ACK ended the pause; away from the sender the path may have lengthened the way of either.
+    pub fn released_soon(&self) -> bool {
+        let late = || self.after_ack().is_some_and(|span| span <= self.rtt().scaled(SOON));
+        self.released_by_ack() || self.ended && !self.near_sender() && late()
     }
 
     /// New data followed a report of a loss within the time of a host. Such an ACK frees no buffer and wakes no writer: the

@@ -37,13 +37,12 @@ mod whole_burst;
 
 pub use bottleneck::BusyPeriod;
 pub use burst::Burst;
-pub use evidence::Pause;
+pub use evidence::{Pause, SOON};
 pub use over::Over;
 pub use persist::Persist;
 pub use reading::{Backlog, Reading};
 pub use repair::{Attempt, PauseRepairs, Trigger};
 pub use slowest_ack::SlowestAck;
-pub use trait_evidence::SOON;
 pub use watch::{Finished, SeenSegment, Watch};
 
 use crate::time::Nanos;

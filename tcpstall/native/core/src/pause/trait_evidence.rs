@@ -1,16 +1,13 @@
 //! Feeds the traits with pauses, and gives each pause the evidence of the traits.
 
 use super::burst::Burst;
-use super::evidence::Pause;
+use super::evidence::{Pause, SOON};
 use crate::sender::timers;
 use crate::traits::{self, BurstAndPause, Read, Second, Tail};
 
 /// Consecutive steps of growth that overrule the model of the congestion window, because the model begins with common
 /// senders' habits.
 const SURE_STEPS: u32 = 2;
-
-/// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
-pub const SOON: f64 = 0.5;
 
 /// Pauses of a short flow: no more than these need no memory from the heap.
 const FEW: usize = 4;
