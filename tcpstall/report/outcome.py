@@ -55,7 +55,7 @@ def _gone(flow: Flow) -> str:
     peer: Side = "server" if flow.unanswered_sender == "client" else "client"
     again = times(flow.unanswered_attempts or 0)
     return (
-        f"the {flow.unanswered_sender} sent the same data again {again} in {_span(flow)} and nothing came back: "
+        f"the {flow.unanswered_sender} sent the same data again {again}, and nothing came back in {_span(flow)}: "
         f"the {peer} or the path to it is gone"
     )
 

@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Callable[[Scene], Path], str, str]] = {
         "the server sent 4 SYN-ACKs, and no ACK of the client followed",
         "client does not complete",
     ),
-    "gone": (gone, "the client sent the same data again 4 times in 3.0", "host still runs"),
+    "gone": (gone, "the client sent the same data again 4 times, and nothing came back in 3.0", "host still runs"),
 }
 
 
