@@ -9,7 +9,8 @@
 //! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
 //!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
 //!           data; a report of a loss released the next data, which had been queued; or the next data had left its sender
-//!           long before, by its timestamps, and sat in a queue before the tap (never sure where the sender's clock is too coarse to tell)
+//!           long before, by its timestamps, and sat in a queue before the tap (never sure where the sender's clock is too
+//!           coarse to tell)
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -87,20 +88,10 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         if full && pause.after_ack().is_some_and(|span| span + span < pause.duration()) {
             return yes(details::IDLE, 0.6);
         }
-        let after = pause.after_ack();
-        let sure = pause.near_sender() || after.is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
+        let sure = pause.near_sender() || pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
         // Away from the sender a congestion window that a jittering path opened looks the same.
-        let soon = after.is_some_and(|span| span + span <= pause.rtt());
-        return yes(
-            details::IDLE,
-            if sure {
-                0.95
-            } else if soon {
-                0.6
-            } else {
-                0.75
-            },
-        );
+        let unsure = if pause.followed_soon() { 0.6 } else { 0.75 };
+        return yes(details::IDLE, if sure { 0.95 } else { unsure });
     }
     yes(details::IDLE, if pause.before.ends_whole(pause.mss) { 0.6 } else { 0.85 })
 }

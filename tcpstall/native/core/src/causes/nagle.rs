@@ -1,12 +1,13 @@
 //! `nagle` — a small segment was held until earlier data was acknowledged.
 //!
-//! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a burst had
-//!           ended with a full segment, so that what was left of the write is held, until the next write took it along
-//!           (`tail-held`, of a sender with few segments in flight); or a sender that writes less than a segment at a time
-//!           filled one up (`filled-up`); or the short end of a write left alone, at the ACK after which nothing was out, with room in both windows before, if only since an
-//!           earlier ACK (`write-tail`); or an application writes on a beat, and only whole segments leave while data is out;
-//!           or, from a sender that holds the end of each write behind any data, a whole segment stayed unacknowledged until the
-//!           next write (`tail-held`)
+//! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a
+//!           burst had ended with a full segment, so that what was left of the write is held, until the next write took
+//!           it along (`tail-held`, of a sender with few segments in flight); or a sender that writes less than a segment
+//!           at a time filled one up (`filled-up`); or the short end of a write left alone, at the ACK after which
+//!           nothing was out, with room in both windows before, if only since an earlier ACK (`write-tail`); or an
+//!           application writes on a beat, and only whole segments leave while data is out; or, from a sender that holds
+//!           the end of each write behind any data, a whole segment stayed unacknowledged until the next write
+//!           (`tail-held`)
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
 //! Abstains  never
@@ -16,7 +17,7 @@ use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
-use crate::pause::{Pause, SOON};
+use crate::pause::Pause;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::traits::Nagle;
 
@@ -57,11 +58,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         );
     }
     let by_habit = !pause.near_sender() && pause.context.traits.second_held.learnt().is_some();
-    if by_habit
-        && !pause.short_segment_left
-        && small_alone
-        && pause.after_ack().is_some_and(|span| span <= pause.rtt().scaled(SOON))
-    {
+    if by_habit && !pause.short_segment_left && small_alone && pause.followed_soon() {
         // Rests on the sender's habit: this segment came soon after the ACK on a path that jitters.
         return yes("", 0.75);
     }

@@ -18,7 +18,7 @@ use crate::time::Nanos;
 use crate::traits::{Read, Traits};
 
 /// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
-pub const SOON: f64 = 0.5;
+const SOON: f64 = 0.5;
 
 /// A pause between two bursts of one sender, or after its last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -321,8 +321,12 @@ impl Pause {
 
     /// An ACK ended the pause; away from the sender the path may have lengthened the way of either.
     pub fn released_soon(&self) -> bool {
-        let late = || self.after_ack().is_some_and(|span| span <= self.rtt().scaled(SOON));
-        self.released_by_ack() || self.ended && !self.near_sender() && late()
+        self.released_by_ack() || self.ended && !self.near_sender() && self.followed_soon()
+    }
+
+    /// The new data followed the last ACK within a part of a round trip.
+    pub fn followed_soon(&self) -> bool {
+        self.after_ack().is_some_and(|span| span <= self.rtt().scaled(SOON))
     }
 
     /// New data followed a report of a loss within the time of a host. Such an ACK frees no buffer and wakes no writer: the

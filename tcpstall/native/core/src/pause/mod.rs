@@ -37,7 +37,7 @@ mod whole_burst;
 
 pub use bottleneck::BusyPeriod;
 pub use burst::Burst;
-pub use evidence::{Pause, SOON};
+pub use evidence::Pause;
 pub use over::Over;
 pub use persist::Persist;
 pub use reading::{Backlog, Reading};

@@ -1,7 +1,7 @@
 //! Feeds the traits with pauses, and gives each pause the evidence of the traits.
 
 use super::burst::Burst;
-use super::evidence::{Pause, SOON};
+use super::evidence::Pause;
 use crate::sender::timers;
 use crate::traits::{self, BurstAndPause, Read, Second, Tail};
 
@@ -162,7 +162,7 @@ fn second(pause: &Pause) -> Second {
     }
     let waited = pause.short_segment_out && pause.segments_at_start == 1 && pause.peer_bytes == 0 && !pause.first;
     match pause.after_ack().filter(|_| waited) {
-        Some(span) if span <= pause.rtt().scaled(SOON) => Second::Held,
+        Some(_) if pause.followed_soon() => Second::Held,
         Some(_) => Second::Later,
         None => Second::None,
     }
