@@ -2,6 +2,8 @@
 //! segments in a row, with one state for all flows that the processor's cache holds. What comes to a flow that rests is
 //! kept likewise.
 
+use std::mem;
+
 use super::brief::Brief;
 use super::key::Key;
 use super::spare::Spare;
@@ -31,9 +33,10 @@ pub(super) struct Beginning {
 }
 
 impl Beginning {
-    /// Starts with the flow's first segment; `None` if the flow has to be followed at once.
-    pub(super) fn of(segment: &Segment, key: &Key, half_open: bool, spare: &mut Spare) -> Option<Beginning> {
-        let (segments, starts) = (spare.briefs(), None);
+    /// Starts with the flow's first segment; `None` if the flow has to be followed at once. The list has no room for
+    /// more unless `spare` gives one.
+    pub(super) fn of(segment: &Segment, key: &Key, half_open: bool, spare: Option<&mut Spare>) -> Option<Beginning> {
+        let (segments, starts) = (spare.map(Spare::briefs).unwrap_or_default(), None);
         let mut new = Beginning { segments, starts, half_open, fin: [false; 2], reset: false };
         let kept = if segment.flags.has(Flags::SYN) { new.opens(segment, key) } else { new.keeps(segment, key) };
         kept.then_some(new)
@@ -51,8 +54,13 @@ impl Beginning {
     }
 
     /// More than the SYN and the answer will come.
-    pub(super) fn is_opened(&mut self) {
+    pub(super) fn is_opened(&mut self, spare: &mut Spare) {
         self.half_open = false;
+        if self.segments.len() == self.segments.capacity() {
+            let room = spare.briefs();
+            let few = mem::replace(&mut self.segments, room);
+            self.segments.extend(few);
+        }
     }
 
     /// Keeps the answer to a lone SYN, if the segment is one.

@@ -36,7 +36,7 @@ impl Spare {
         }
     }
 
-    /// An empty list of a flow's segments, with no room unless that is at hand: of a flood of SYNs no more is kept.
+    /// An empty list of a flow's segments, with no room unless that is at hand.
     pub(super) fn briefs(&mut self) -> Vec<Brief> {
         self.briefs.pop().unwrap_or_default()
     }

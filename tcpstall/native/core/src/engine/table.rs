@@ -40,6 +40,8 @@ const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
 const BEGUN_BYTES: usize = (768 << 20) / SHARDS;
 /// Most connections kept with only a SYN and an answer, half a kilobyte each: a flood has millions.
 const HALF_OPEN: usize = (1 << 16) / SHARDS;
+/// Half-open connections that may have room for more segments than their two, two kilobytes each.
+const FEW: usize = 2_048 / SHARDS;
 /// Time that an unanswered SYN is kept: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last
 /// one again 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
@@ -254,7 +256,10 @@ impl Table {
         let half_open = segment.payload == 0
             && !segment.tunnelled
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
-        let kept = (half_open || KEEPS).then(|| Beginning::of(segment, &key, half_open, &mut self.spare)).flatten();
+        // Many half-open connections are a flood: they get no lists with room for more.
+        let roomy = !half_open || self.half_open.live() < FEW;
+        let spare = roomy.then_some(&mut self.spare);
+        let kept = (half_open || KEEPS).then(|| Beginning::of(segment, &key, half_open, spare)).flatten();
         let flow = kept.map_or_else(|| Flow::Followed(self.spare.watch(segment)), Flow::Begun);
         let over = matches!(&flow, Flow::Begun(beginning) if beginning.is_over());
         let entry = Entry { id: self.at, key, lingers: over, capture: self.capture, marks: self.marks, flow };

@@ -46,10 +46,10 @@ impl Table {
             return false;
         };
         let place = TablePlace { since: entry.last(), slot, id: entry.id };
-        let memory = entry.beginning_memory();
         if let Flow::Begun(beginning) = &mut entry.flow {
-            beginning.is_opened();
+            beginning.is_opened(&mut self.spare);
         }
+        let memory = entry.beginning_memory();
         self.half_open.leaves();
         self.begun.enters_with(place, memory);
         self.tidy(slot, segment.time, done);

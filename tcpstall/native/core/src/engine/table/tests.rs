@@ -1,5 +1,7 @@
 //! Tests of which flows stay in the table and which are removed.
 
+use super::super::beginning::MOST;
+use super::super::brief::Brief;
 use super::super::entry::Over;
 use super::*;
 use crate::seq::SeqNo;
@@ -49,6 +51,17 @@ fn a_flood_of_syns_pushes_the_oldest_out() {
     let done = finished(done);
     assert_eq!((ids(&done), table.let_go()), (vec![0, 1, 2], 3));
     assert!(!done[0].flow.connection().handshake.complete());
+}
+
+#[test]
+fn a_flood_of_syns_gets_no_room_for_more_segments() {
+    let (mut table, mut done) = (Table::new(0, 0, 0), Vec::new());
+    for client in 0..4 * FEW {
+        table.spare.takes_briefs(Vec::with_capacity(MOST));
+        sees(&mut table, &segment(client, 0, Flags::SYN), &mut done);
+    }
+    let roomy = table.entries().filter(|entry| entry.beginning_memory() > 2 * size_of::<Brief>());
+    assert_eq!(roomy.count(), FEW);
 }
 
 /// A table that follows eight flows at once; `resting` more may rest.
