@@ -10,6 +10,7 @@ use std::{mem, vec};
 use super::batch::Batch;
 use super::deal::{BATCHES, Dealer, Load, SHARDS};
 use super::entry::Ended;
+use super::idleness::Idleness;
 use super::judging::Judging;
 use super::shards::{self, Numbers, Taken};
 use super::spare::Spare;
@@ -19,11 +20,6 @@ use crate::time::Nanos;
 
 /// Rows and stalls that are handed on together.
 const CHUNK: usize = 64;
-
-/// Batches between two looks at who waits for whom, and those of them that the followers have to have done before the
-/// reading thread had the next.
-const BETWEEN_LOOKS: usize = 64;
-const IDLE: usize = 48;
 
 /// Work of a follower.
 enum Work<'env> {
@@ -45,6 +41,8 @@ struct Done {
     /// Rows of those that are selected, in that order.
     rows: Vec<FlowRow>,
     load: Vec<Load>,
+    /// The follower had waited for this batch.
+    waited: bool,
 }
 
 /// The reading thread's ends of the channels to one follower, and its thread.
@@ -63,9 +61,7 @@ pub(super) struct Followers<'scope, 'env> {
     own_done: VecDeque<Done>,
     lines: Vec<Line<'scope, 'env>>,
     under_way: VecDeque<Arc<Batch>>,
-    /// Batches since the last look, and those before which the followers had done all others.
-    taken: usize,
-    idle: usize,
+    idleness: Idleness,
     /// What the first followers have done of the first batch.
     parts: Vec<Done>,
 }
@@ -93,8 +89,8 @@ impl<'scope, 'env> Followers<'scope, 'env> {
             let thread = scope.spawn(move || follow(tables, judging, &work, &back));
             lines.push(Line { to_do, done, thread });
         }
-        let (spare, own_done, under_way, parts) = Default::default();
-        Followers { own, spare, judging, own_done, lines, under_way, taken: 0, idle: 0, parts }
+        let (spare, own_done, under_way, idleness, parts) = Default::default();
+        Followers { own, spare, judging, own_done, lines, under_way, idleness, parts }
     }
 
     /// Number of batches that not all followers have done.
@@ -104,7 +100,6 @@ impl<'scope, 'env> Followers<'scope, 'env> {
 
     /// Gives out a batch; breaks if a follower is gone.
     pub(super) fn take(&mut self, batch: Batch) -> ControlFlow<()> {
-        self.evens_out();
         let batch = Arc::new(batch);
         let sent = self.lines.iter().all(|line| line.to_do.send(Work::Takes(batch.clone())).is_ok());
         self.own_done.push_back(take(&mut self.own, &batch, self.judging, &mut self.spare));
@@ -112,20 +107,14 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    /// Gives a table away, if the followers have waited for most of the latest batches.
-    fn evens_out(&mut self) {
-        (self.taken, self.idle) = (self.taken + 1, self.idle + usize::from(self.under_way.is_empty()));
-        if self.taken < BETWEEN_LOOKS {
-            return;
-        }
-        if self.idle > IDLE
-            && let Some(line) = self.lines.first()
+    /// Gives a table of the reading thread to the first follower.
+    fn gives_away(&mut self) {
+        if let Some(line) = self.lines.first()
             && let Some(table) = self.own.pop()
         {
             // A follower that is gone is reported where its thread is joined.
             _ = line.to_do.send(Work::Follows(table));
         }
-        (self.taken, self.idle) = (0, 0);
     }
 
     /// The first batch under way, and the flows that were over in it; `None` while not all have done it, unless the
@@ -146,6 +135,9 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         parts.splice(..0, self.own_done.pop_front());
         // Followers let go of a batch before they tell what they have done.
         let batch = self.under_way.pop_front().and_then(Arc::into_inner)?;
+        if self.idleness.lasts(parts.iter().any(|part| part.waited)) {
+            self.gives_away();
+        }
         dealer.learns(parts.iter().flat_map(|part| part.load.iter().copied()));
         numbers.opened(parts.iter().flat_map(|part| part.opened.iter().copied()).collect());
         Some((batch, InOrder { parts: parts.into_iter().map(Part::of).collect(), more: |_: usize| None }))
@@ -229,11 +221,14 @@ fn follow<'env>(
     back: &SyncSender<Done>,
 ) {
     let mut spare = Spare::default();
-    for work in work {
+    loop {
+        let at_hand = work.try_recv();
+        let waited = at_hand.is_err();
+        let Ok(work) = at_hand.or_else(|_| work.recv()) else { return };
         match work {
             Work::Follows(table) => tables.insert(0, table),
             Work::Takes(batch) => {
-                let done = take(&mut tables, &batch, judging, &mut spare);
+                let done = Done { waited, ..take(&mut tables, &batch, judging, &mut spare) };
                 drop(batch);
                 if back.send(done).is_err() {
                     return;
@@ -251,7 +246,7 @@ fn follow<'env>(
 /// Takes in a batch, and judges the flows that are over.
 fn take(tables: &mut [&mut Table], batch: &Batch, judging: Judging<'_>, spare: &mut Spare) -> Done {
     let Taken { opened, ended, load } = shards::take(tables.iter_mut().map(|table| &mut **table), batch, spare);
-    let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), rows: Vec::new(), load };
+    let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), load, ..Done::default() };
     judging.judge_all(ended, &mut done.rows, spare);
     done
 }

@@ -7,6 +7,7 @@ mod deal;
 mod entry;
 mod filter;
 mod followers;
+mod idleness;
 mod judging;
 mod key;
 mod lane;
