@@ -7,7 +7,6 @@ mod lingering;
 mod marks;
 mod open;
 mod pauses;
-mod shelf;
 mod tidy;
 
 use std::hash::BuildHasher;
@@ -18,7 +17,6 @@ use self::flights::Flights;
 use self::lingering::Lingering;
 pub(super) use self::open::Queues;
 use self::pauses::Pauses;
-use self::shelf::Shelf;
 use super::beginning::{Beginning, is_new};
 use super::deal::SHARDS;
 use super::entry::{Ended, Entry, Flow};
@@ -35,6 +33,9 @@ use crate::wire::{Flags, Segment, tunnel::Tunnel};
 const FOLLOWED: usize = (1 << 14) / SHARDS;
 /// Silence after which a flow is removed: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
+/// Most flows that rest, and the largest memory of their states and of their segments since, bytes.
+const RESTING: usize = (1 << 20) / SHARDS;
+const RESTING_BYTES: usize = (768 << 20) / SHARDS;
 /// Largest memory of the first segments of flows of which no more is kept, bytes: a flow takes 2 KB at most, and most take
 /// half a kilobyte.
 const BEGUN_BYTES: usize = (768 << 20) / SHARDS;
@@ -77,7 +78,9 @@ pub(super) struct Table {
     half_open: Waiting,
     begun: Waiting,
     followed: Waiting,
-    resting: Shelf,
+    resting: Waiting,
+    /// Number of rests so far.
+    rests: u64,
     /// Number of flows removed while they were open.
     let_go: u64,
     /// The latest segment of any flow.
@@ -107,7 +110,8 @@ impl Table {
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             begun: Waiting::of_bytes(BEGUN_BYTES, FOLLOWED_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
-            resting: Shelf::default(),
+            resting: Waiting::new(RESTING, FOLLOWED_IDLE).with_bytes(RESTING_BYTES),
+            rests: 0,
             let_go: 0,
             latest: Nanos(i64::MIN),
         }
@@ -215,7 +219,7 @@ impl Table {
             Flow::Begun(_) if entry.lingers => {}
             Flow::Begun(beginning) => self.begun.leaves_with(beginning.memory()),
             Flow::Resting(resting) => {
-                self.resting.leaves(resting);
+                self.resting.leaves_with(resting.bytes());
                 self.flights.returns(resting.forgotten());
             }
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::time::Nanos;
 
-/// Excess of the queue's length over twice its live entries at which the queue is swept.
+/// Excess of the queue's length over twice its live entries from which the queue is swept.
 const SLACK: usize = 64;
 
 /// A flow's place in the table when it was put into a queue.
@@ -12,7 +12,7 @@ const SLACK: usize = 64;
 pub(super) struct TablePlace {
     /// Its latest segment at that time.
     pub(super) since: Nanos,
-    /// Slot in the table, if that still holds the flow with this id.
+    /// Slot in the table, if that still holds the flow with this id; of a flow that rests, its rest with this number.
     pub(super) slot: u32,
     pub(super) id: u64,
 }
@@ -50,7 +50,17 @@ impl Waiting {
 
     /// A queue for flows that take at most so many bytes together, with a silence of `patience` at most.
     pub(super) fn of_bytes(heaviest: usize, patience: Nanos) -> Waiting {
-        Waiting { heaviest, ..Waiting::new(usize::MAX, patience) }
+        Waiting::new(usize::MAX, patience).with_bytes(heaviest)
+    }
+
+    /// The queue for flows that also take at most so many bytes together.
+    pub(super) fn with_bytes(self, heaviest: usize) -> Waiting {
+        Waiting { heaviest, ..self }
+    }
+
+    /// Memory of the flows, bytes.
+    pub(super) fn weight(&self) -> usize {
+        self.weight
     }
 
     /// Takes in that a flow's memory changes.
@@ -121,11 +131,17 @@ impl Waiting {
         self.queue.iter_mut().for_each(|place| place.id = id(place.id));
     }
 
+    /// Removes the places of flows that are gone, once they are most.
+    pub(super) fn sweep(&mut self, is_here: impl FnMut(&TablePlace) -> bool) {
+        if self.queue.len() > 2 * self.live + SLACK {
+            self.queue.retain(is_here);
+        }
+    }
+
     /// The flow to be examined now: it may have to be removed, or be gone already.
     pub(super) fn next(&mut self, now: Nanos) -> Option<TablePlace> {
         let since = self.queue.front()?.since;
-        let swept = self.queue.len() <= 2 * self.live + SLACK;
-        if swept && !self.is_crowded() && now - since < self.patience { None } else { self.queue.pop_front() }
+        if !self.is_crowded() && now - since < self.patience { None } else { self.queue.pop_front() }
     }
 
     /// Decides on the examined flow, which is still open; `last` was its latest segment. A flow that stays is queued
@@ -199,7 +215,7 @@ mod tests {
         for id in 0..1_000 {
             waiting.enters(place(id, 0));
             waiting.leaves();
-            while waiting.next(Nanos(0)).is_some() {}
+            waiting.sweep(|_| false);
         }
         assert!(waiting.queue.len() <= SLACK);
     }

@@ -1,7 +1,11 @@
 //! Flows of which only the first segments are kept, or those since they rest.
 
-use super::{Ended, Flow, Table, TablePlace};
+use super::{Ended, Flow, RESTING_BYTES, Table, TablePlace};
 use crate::wire::{Flags, Segment};
+
+/// Memory of resting flows up to which their segments are kept: the rest is for states, so that no flow goes for another's
+/// segments.
+const RESTING_KEPT: usize = RESTING_BYTES / 8 * 7;
 
 impl Table {
     /// Keeps the segment, if it is one of the first of its flow and the flow need not be followed yet.
@@ -31,9 +35,8 @@ impl Table {
 
     /// Keeps the segment of a flow that rests, if the flow need not wake yet.
     fn keeps_at_rest(&mut self, slot: u32, segment: &Segment) -> bool {
-        let Some(entry) = self.entries[slot as usize].as_mut().filter(|_| self.resting.has_room()) else {
-            return false;
-        };
+        let room = self.resting.weight() < RESTING_KEPT;
+        let Some(entry) = self.entries[slot as usize].as_mut().filter(|_| room) else { return false };
         let before = entry.resting_memory();
         let kept = entry.keeps_at_rest(segment);
         self.resting.weighs(before, entry.resting_memory());

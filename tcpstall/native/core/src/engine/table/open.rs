@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 
 use super::super::deal::Load;
-use super::{Ended, Entry, Lingering, Table, TablePlace};
+use super::tidy::at_rest;
+use super::{Ended, Entry, Flow, Lingering, Table, TablePlace};
 use crate::time::Nanos;
 
 /// Ids of flows with the start of their silence, in queue order. Some may be gone.
@@ -88,7 +89,11 @@ impl Table {
             half_open: self.half_open.places().map(queue).collect(),
             begun: self.begun.places().map(queue).collect(),
             followed: self.followed.places().map(queue).collect(),
-            resting: self.resting.places(&self.entries),
+            resting: self
+                .resting
+                .places()
+                .filter_map(|place| Some((at_rest(&self.entries, place)?.id, place.since)))
+                .collect(),
             lingering: self.lingering.places().map(queue).collect(),
         }
     }
@@ -118,7 +123,20 @@ impl Table {
         self.begun.weighs(0, memory);
         self.followed.resume(places(&queues.followed), followed);
         self.lingering = Lingering::of(places(&queues.lingering));
-        let resting = places(&queues.resting).into_iter().map(|place| (place.slot, place.since));
-        self.flights.resume(self.resting.resume(resting, &self.entries));
+        self.fill_resting(places(&queues.resting));
+    }
+
+    /// Takes in the flows that rest, in queue order.
+    fn fill_resting(&mut self, mut places: VecDeque<TablePlace>) {
+        for place in &mut places {
+            if let Some(Entry { flow: Flow::Resting(resting), .. }) = &self.entries[place.slot as usize] {
+                place.id = resting.number();
+                self.rests = self.rests.max(place.id);
+                self.resting.weighs(0, resting.bytes());
+                self.flights.resume(resting.forgotten());
+            }
+        }
+        let live = places.len();
+        self.resting.resume(places, live);
     }
 }

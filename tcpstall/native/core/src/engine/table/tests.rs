@@ -67,7 +67,7 @@ fn a_flood_of_syns_gets_no_room_for_more_segments() {
 /// A table that follows eight flows at once; `resting` more may rest.
 fn small(resting: usize) -> Table {
     let followed = Waiting::new(8, FOLLOWED_IDLE);
-    Table { followed, resting: Shelf::of(resting), ..Table::new(0, 0, 0) }
+    Table { followed, resting: Waiting::new(resting, FOLLOWED_IDLE), ..Table::new(0, 0, 0) }
 }
 
 /// Eleven flows with `packets` packets each, one packet of each flow in turn.
@@ -111,7 +111,7 @@ fn beyond_those_that_may_rest_the_one_silent_longest_goes() {
 fn who_wakes_and_rests_again_and_again_takes_no_more_room_in_the_queue() {
     let mut table = small(8);
     let done = crowd(&mut table, 100);
-    assert!(done.is_empty() && table.resting.queued() < 200, "{}", table.resting.queued());
+    assert!(done.is_empty() && table.resting.places().count() < 200, "{}", table.resting.places().count());
 }
 
 #[test]

@@ -5,7 +5,6 @@ use super::super::super::entry::Over;
 use super::super::super::spare::Spare;
 use super::super::super::waiting::Waiting;
 use super::super::FOLLOWED_IDLE;
-use super::super::shelf::Shelf;
 use super::*;
 use crate::flow::End;
 use crate::seq::SeqNo;
@@ -189,14 +188,14 @@ fn beginnings_need_no_rest_where_few_flows_are_followed_at_once() {
     let followed = flows::<false>(&five(), None);
     let mut table = Table { followed: Waiting::new(2, FOLLOWED_IDLE), ..Table::new(0, 0, 0) };
     assert!(flows_of::<true>(&mut table, &five(), None) == followed);
-    assert_eq!((table.followed.live(), table.resting.queued()), (0, 0));
+    assert_eq!((table.followed.live(), table.resting.places().count()), (0, 0));
 }
 
 #[test]
 fn among_too_many_beginnings_the_silent_ones_rest_and_go_on_where_they_were() {
     let mut table = Table { begun: Waiting::of_bytes(1_000, FOLLOWED_IDLE), ..narrow() };
     let kept = flows_of::<true>(&mut table, &five(), None);
-    assert!(table.resting.queued() > 0 && sorted(kept) == sorted(flows::<false>(&five(), None)));
+    assert!(table.resting.places().count() > 0 && sorted(kept) == sorted(flows::<false>(&five(), None)));
 }
 
 /// A table that follows two flows at once, and keeps no more than the first segments of one.
@@ -255,7 +254,7 @@ fn a_payload_that_began_a_flow_counts_once_however_often_the_flow_rests() {
 
 #[test]
 fn of_flows_that_rest_the_one_silent_longest_goes_whoever_rests_longest() {
-    let mut table = Table { resting: Shelf::of(2), ..narrow() };
+    let mut table = Table { resting: Waiting::new(2, FOLLOWED_IDLE), ..narrow() };
     let mut done = Vec::new();
     let mut sees = |port: u16, ms: i64| {
         let mut segment = data(CLIENT, ms, 1 + ms as u32, 1);
