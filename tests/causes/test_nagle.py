@@ -1,5 +1,7 @@
 """`nagle`: a small segment was held until earlier data was acknowledged."""
 
+import pytest
+
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
 from tests.scene import Scene, Stall, between
 from tests.scene.network import Tap
@@ -27,6 +29,20 @@ def test_the_tail_of_a_large_write_is_held_until_the_next_write(scene: Scene, ta
     scene.client_writes(*((25 * i, 60_000) for i in range(8)))
     assert "nagle" in causes(scene, tap, sender="client")
     assert "sndbuf-limited" not in causes(scene, tap, sender="client")
+
+
+@fires
+@pytest.mark.parametrize("rtt_ms", [51.8, 74.2])
+def test_the_tails_of_large_writes_on_a_beat_are_held_though_many_segments_are_out(
+    scene: Scene, tap: Tap, rtt_ms: float
+) -> None:
+    """On the longer path an ACK comes a millisecond before each third write."""
+    scene.client.congestion.cwnd = scene.client.congestion.initial = 400
+    scene.handshake(rtt_ms=rtt_ms)
+    scene.client_writes((0, 14_480), *((200 + 25.07 * i, 72_000) for i in range(20)), tso=12)
+    found = [stall.cause for stall in scene.stalls("client", tap)]
+    assert not {"pacing", "sndbuf-limited"} & set(found[len(found) // 2 :])
+    assert share(scene, "nagle", tap, sender="client") > 0.3
 
 
 @near_miss

@@ -67,8 +67,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if !pause.short_segment_left || !open {
         return Verdict::No;
     }
-    // Many segments out, or a loss among them, are a bulk sender's: a window or a buffer made it wait.
-    let few = pause.segments_at_start <= INITIAL_WINDOW || pause.context.small_writes;
+    // Many segments out, or a loss among them, are a bulk sender's, unless it writes on a beat: a window or a buffer made
+    // it wait.
+    let few = pause.segments_at_start <= INITIAL_WINDOW || pause.context.small_writes || pause.context.on_beat;
     let held = may_hold_tail(pause) && !pause.released_at_once() && few && pause.loss_hints == 0;
     match (held, pause.context.small_writes && first == mss) {
         (true, _) => yes(details::TAIL_HELD, 0.7),

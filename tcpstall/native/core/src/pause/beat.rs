@@ -96,7 +96,8 @@ pub(super) fn find_ticks(pauses: &mut [Pause]) {
 /// Marks the pauses that ACKs ended in step with bursts that no ACK released: where the beat of an application divides
 /// the round trip, the ACKs of earlier writes come at the times of later ones.
 pub(super) fn find_steps(pauses: &mut [Pause]) {
-    let step = |pause: &Pause| pause.end - pause.before.start;
+    // The held end of an earlier write may have left before, at an ACK.
+    let step = |pause: &Pause| pause.end - pause.before.clump.start;
     // In recovery a duplicate ACK releases a segment too (RFC 5681 §3.2, RFC 6675 §5).
     let repairs = |pause: &Pause| pause.recovering || pause.retransmissions > 0 || pause.loss_hints > 0;
     let counted = |pause: &Pause| pause.ended && !pause.first && !pause.is_turn() && !repairs(pause);
