@@ -240,7 +240,7 @@ fn find_plateaus(pauses: &mut [Pause]) {
         let drips = run.iter().filter(|pause| drips(pause)).count();
         // In a capture out of order some waits seem to end at the first ACK of several.
         let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
-        let dripping = length > DRIPS && drips >= DRIPS && share * drips >= length || leave_in_pairs(run);
+        let dripping = length > DRIPS && drips >= DRIPS && share * drips >= length || leave_in_small_frames(run);
         let least = if dripping { held_with_a_short_end(run) } else { 0 };
         for pause in run {
             pause.context.dripping = dripping && pause.segments_at_start >= least;
@@ -273,14 +273,14 @@ fn brims(run: &[Pause], level: i64) -> bool {
     run.iter().filter(alike).count() >= ALIKE
 }
 
-/// Most flights of a plateau whose frames show it left in pairs of segments, one pair for each ACK.
-fn leave_in_pairs(run: &[Pause]) -> bool {
+/// Most flights of a plateau whose frames show it left in small frames, one for each ACK.
+fn leave_in_small_frames(run: &[Pause]) -> bool {
     if run.len() < ALIKE {
         return false;
     }
-    let told: Vec<bool> = run.iter().filter_map(Pause::left_in_pairs).collect();
-    let pairs = told.iter().filter(|in_pairs| **in_pairs).count();
-    pairs >= ALIKE && 2 * pairs > told.len()
+    let told: Vec<bool> = run.iter().filter_map(Pause::left_in_small_frames).collect();
+    let small = told.iter().filter(|small| **small).count();
+    small >= ALIKE && 2 * small > told.len()
 }
 
 /// Segments that several flights of a plateau held which ended with less than a whole one; 0 where there are none. A

@@ -10,18 +10,21 @@ const IN_A_FRAME: f64 = 1e9 / 1_024.0;
 const PACED_IN_SLOW_START: f64 = 2.0;
 /// The same after slow start: Linux `tcp_pacing_ca_ratio`, 120 %.
 const PACED: f64 = 1.2;
-/// Segments in a frame, by its other limits, from which pairs are too few.
+/// Segments in such a frame, from which a smaller one is no accident.
 const MORE: f64 = 3.0;
-/// Segments in a frame, on average, where they left in pairs.
-const PAIRS: std::ops::RangeInclusive<f64> = 1.6..=2.2;
+/// Share of such a frame up to which the frames are smaller.
+const SMALLER: f64 = 0.75;
+/// Segments in a frame, on average, from which not every segment is marked: here and there one leaves alone.
+const SEVERAL: f64 = 1.6;
 /// Divisor of a send buffer: the part that must be free before a writer is woken (Linux `sk_stream_write_space`).
 const WOKEN: f64 = 3.0;
 
 impl Pause {
-    /// The flight before the pause left in pairs of segments, although a writer that a buffer blocked, woken for a third
-    /// of it, would have filled larger frames: each ACK of two segments (RFC 5681 §4.2) released two, as a window does.
+    /// The flight before the pause left in frames that are smaller than those of a writer that a buffer blocked: woken
+    /// for a third of it, that writer fills frames as large as the pacing rate allows. So each ACK released a frame of
+    /// its own, as a window does: in pairs where the peer acknowledges every second segment (RFC 5681 §4.2).
     /// `None` where the frames show nothing.
-    pub(super) fn left_in_pairs(&self) -> Option<bool> {
+    pub(super) fn left_in_small_frames(&self) -> Option<bool> {
         let (burst, mss) = (&self.before, u64::from(self.mss));
         let whole = mss > 0 && burst.bytes.is_multiple_of(mss) && burst.pushes > 0 && !self.short_segment_out;
         let known = self.cwnd_known && self.losses == 0;
@@ -33,9 +36,9 @@ impl Pause {
         let windows = if later { PACED } else { PACED_IN_SLOW_START };
         let paced = windows * f64::from(self.cwnd) * IN_A_FRAME / round_trip;
         let woken = f64::from(self.segments_at_start) / WOKEN;
-        // Where each segment is marked the writes are as small, or the stack marks all. Here and there a single segment
-        // leaves between two pairs.
+        let filled = paced.min(woken);
+        // Where each segment is marked the writes are as small, or the stack marks all.
         let in_frame = burst.bytes as f64 / mss as f64 / f64::from(burst.pushes);
-        (paced.min(woken) >= MORE && in_frame >= *PAIRS.start()).then(|| PAIRS.contains(&in_frame))
+        (filled >= MORE && in_frame >= SEVERAL).then_some(in_frame <= SMALLER * filled)
     }
 }
