@@ -46,6 +46,29 @@ def test_congestion_avoidance_without_a_loss_creeps(scene: Scene, tap: Tap) -> N
     assert causes(scene, tap) == ["cwnd-limited"]
 
 
+def parted(scene: Scene, *segments: int) -> float:
+    """Share of a window at the client, after flights of so many segments, one of them the short end of a write."""
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    scene.client_acks(window=400_000)
+    for at, flight in enumerate((10, 20, *segments)):
+        scene.server_sends(300 + 97 * at)
+        scene.server_sends((flight - 1) * 1_448, push=False)
+        scene.client_acks()
+    return share(scene, "cwnd-limited", "client")
+
+
+@fires
+def test_flights_that_creep_are_a_windows_although_writes_end_in_them(scene: Scene) -> None:
+    """CUBIC after slow start: a twentieth more in each round trip."""
+    assert parted(scene, 40, 42, 44, 46, 49, 51, 54, 57, 60) > 0.7
+
+
+@near_miss
+def test_a_segment_more_may_be_the_short_end_of_another_write(scene: Scene) -> None:
+    assert parted(scene, 20, 21, 21, 22, 20, 20, 21, 21, 22) < 0.5
+
+
 @fires
 def test_a_window_that_cannot_grow_lets_each_ack_release_data(scene: Scene) -> None:
     """As flat as a send buffer, but a blocked writer would sleep until a third of its buffer is free.

@@ -29,6 +29,8 @@ const CREEPING_ROUNDS: u32 = 4;
 const RISES: usize = 2;
 /// Segments of growth without a step back from which a slower growth suffices: near its old maximum CUBIC takes longer.
 const LEAST_CREEP: u32 = 3;
+/// Divisor of the first of the flights that hold short segments: from so many segments on it is growth.
+const MUCH: u32 = 8;
 /// Flights equal to the byte from which that is no accident.
 const ALIKE: usize = 3;
 
@@ -162,7 +164,8 @@ fn find_creeping(pauses: &mut [Pause]) {
         return;
     }
     let whole = |pause: &Pause| {
-        pause.released_by_ack() && !pause.short_segment_out && pause.flight_at_start > 0 && !pause.first
+        let whole = !pause.short_segment_out || pause.before.ends_whole(pause.mss);
+        pause.released_by_ack() && whole && pause.flight_at_start > 0 && !pause.first
     };
     let full: Vec<usize> = (0..pauses.len()).filter(|&index| whole(&pauses[index])).collect();
     let segments = |index: usize| pauses[index].segments_at_start;
@@ -187,7 +190,10 @@ fn find_creeping(pauses: &mut [Pause]) {
         let steady = growth >= LEAST_CREEP && 3 * growth >= rounds - 1;
         // Flights of whole segments that a buffer held may swing up once among flights that end with less than one.
         let rises = run.windows(2).filter(|pair| segments(pair[1]) > segments(pair[0])).count();
-        rises >= RISES && rounds >= CREEPING_ROUNDS && (2 * (growth + short) >= rounds - 1 || steady)
+        // Short segments among whole ones count as whole: another number of them is no growth.
+        let parted = run.iter().any(|&index| pauses[index].short_segment_out);
+        let much = !parted || MUCH * growth >= segments(run[0]);
+        rises >= RISES && rounds >= CREEPING_ROUNDS && much && (2 * (growth + short) >= rounds - 1 || steady)
     };
     let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
     creeping.into_iter().for_each(|index| pauses[index].context.creeping = true);
