@@ -286,3 +286,18 @@ def test_flights_that_grow_from_the_first_one_on_are_slow_starts_on_a_path_that_
         scene.client_acks(upto=scene.server.nxt - scene.server.isn - 1 - 1_448)
         scene.client_acks()
     assert causes(scene, "client") == ["cwnd-limited"]
+
+
+@look_alike
+def test_acks_of_half_a_flight_that_released_nothing_had_found_no_full_window(scene: Scene) -> None:
+    """A writer that a full buffer blocked goes on at the fourth ACK of five, three milliseconds after the first."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    sent = 0
+    for segments in (10, 15, 20, 25):
+        scene.server_sends(segments * 1_448, push=False)
+        for ack in range(1, 5):
+            scene.wait_ms(1)
+            scene.client_acks(upto=sent + ack * segments // 5 * 1_448)
+        sent += segments * 1_448
+    assert set(causes(scene, "server")) <= {"sndbuf-limited", "app-limited"}

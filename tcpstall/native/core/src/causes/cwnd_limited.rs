@@ -10,7 +10,8 @@
 //!           flights of whole segments stand, and an ACK of almost nothing released more, or each ACK released a frame of its
 //!           own (away from the sender PSH ends each frame), where a writer woken for a part of its buffer would have filled
 //!           larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
-//!           of a loss, which frees no buffer and wakes no writer, released whole segments
+//!           of a loss, which frees no buffer and wakes no writer, released whole segments. Not where ACKs of half of the
+//!           flight released nothing at first
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `tcp_cwnd_test`,
@@ -48,13 +49,20 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 
 /// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
 pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
-    if pause.first || pause.flight_at_start == 0 || pause.fell_silent() {
+    if pause.first || pause.flight_at_start == 0 || pause.fell_silent() || let_half_pass(pause) {
         return Verdict::No;
     }
     match by_model(pause, limits) {
         Verdict::Yes(proof) => Verdict::Yes(proof),
         other => by_growth(pause, limits).or_else(|| by_report(pause)).map_or(other, Verdict::Yes),
     }
+}
+
+/// ACKs of half of the flight released nothing. Each makes room in a congestion window, and Linux defers no frame for
+/// longer than until a third of the window has room (`tcp_tso_should_defer`).
+fn let_half_pass(pause: &Pause) -> bool {
+    let half = pause.left_in_flight > 0 && 2 * pause.acked >= pause.flight_at_start;
+    pause.near_sender() && pause.losses == 0 && half && pause.let_room_pass()
 }
 
 /// Whole segments were in flight, the peer's window had room, and a report of a loss released more: only the congestion
