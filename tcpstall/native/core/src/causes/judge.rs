@@ -139,16 +139,6 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nano
         // The repair is over when all data is acknowledged; after that nobody waits for it.
         whole.end = pause.all_acked.unwrap_or(pause.end).clamp(pause.start(), pause.end);
     }
-    if let Some(freed) =
-        pause.last_ack.filter(|_| pause.retransmissions == 0 && pause.lost_before_tap > 0 && !pause.recovering)
-        && freed - pause.start() > threshold
-    {
-        // The ACK released data that was lost before the tap: until then the sender waited for something else.
-        let before = Pause { end: freed, lost_before_tap: 0, ..pause.clone() };
-        let before = judge(&before, limits, pause.start(), freed);
-        whole.start = freed;
-        return smallvec![before, whole];
-    }
     if let Some(hole) = pause.hole.filter(|hole| pause.all_acked.is_some_and(|acked| acked < hole.since))
         && hole.since - pause.start() > threshold
     {
