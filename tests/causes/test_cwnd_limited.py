@@ -105,6 +105,19 @@ def test_a_window_that_cannot_grow_sends_a_frame_for_each_ack(scene: Scene, segm
     assert framed(scene, segments) > 0.8
 
 
+@fires
+def test_a_window_that_stands_is_full_too_while_the_path_lengthens(scene: Scene) -> None:
+    """At the receiver each flight comes later after its ACKs than the distance of the flights before says."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for at, flight in enumerate((10, 20, *[40] * 8)):
+        scene.path(rtt_ms=20 + 3 * max(0, at - 4))
+        for _ in range(flight // 2):
+            scene.server_sends(2 * 1_448, tso=1)
+        scene.client_acks()
+    assert share(scene, "cwnd-limited", "client") > 0.9
+
+
 @near_miss
 def test_a_window_that_held_a_short_segment_more_had_room_for_a_whole_one(scene: Scene) -> None:
     assert framed(scene, 2, ends=(0, 600)) < 0.4

@@ -49,7 +49,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 
 /// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
 pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
-    if pause.first || pause.flight_at_start == 0 || pause.fell_silent() || let_half_pass(pause) {
+    // On a path that lengthens each ACK seems to come sooner than it did.
+    let silent = pause.fell_silent() && !(pause.context.dripping && pause.released_soon());
+    if pause.first || pause.flight_at_start == 0 || silent || let_half_pass(pause) {
         return Verdict::No;
     }
     match by_model(pause, limits) {
