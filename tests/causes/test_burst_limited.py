@@ -93,3 +93,14 @@ def test_an_idle_that_lowers_the_window_before_each_exchange_is_a_restart(scene:
         scene.wait_ms(3_000)
         scene.download(60_000)
     assert "burst-limited" not in causes(scene, tap)
+
+
+@look_alike
+@pytest.mark.parametrize(("size", "sure"), [(4 * 1_448 + 200, False), (6 * 1_448, True)])
+def test_a_short_end_that_waits_until_nothing_is_in_flight_may_be_held_by_rfc_896(
+    scene: Scene, tap: Tap, size: int, sure: bool
+) -> None:
+    exchanges(scene, 20, size, cwnd=40, burst_cap=4)
+    found = [row["confidence"] for row in scene.flow(tap)["stalls"] if row["cause"] == "burst-limited"]
+    assert len(found) == 20
+    assert {confidence >= 0.8 for confidence in found} == {sure}

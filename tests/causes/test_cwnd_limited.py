@@ -314,3 +314,18 @@ def test_acks_of_half_a_flight_that_released_nothing_had_found_no_full_window(sc
             scene.client_acks(upto=sent + ack * segments // 5 * 1_448)
         sent += segments * 1_448
     assert set(causes(scene, "server")) <= {"sndbuf-limited", "app-limited"}
+
+
+@look_alike
+def test_a_short_end_after_flights_that_doubled_may_be_held_by_rfc_896(scene: Scene, tap: Tap) -> None:
+    """Two, four and seven segments, and less than one, two milliseconds before the next write."""
+    scene.handshake(rtt_ms=30)
+    scene.request()
+    for segments in (2, 4, 7):
+        scene.server_sends(segments * 1_448, tso=1, push=False)
+        scene.client_acks()
+    scene.server_sends(1_020)
+    scene.server.now_ns = scene.server.acts_ns() + 2_000_000
+    scene.server_sends(14_480, tso=1)
+    scene.client_acks()
+    assert scene.flow(tap)["stalls"][-1]["confidence"] < 0.8

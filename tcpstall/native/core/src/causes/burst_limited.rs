@@ -7,7 +7,8 @@
 //!           within an exchange
 //! Source    Linux before 3.x, `bictcp_moderation` (burst moderation: packets in flight + 3 or + 6)
 //! Abstains  fewer exchanges than a congestion window needs to grow; after a loss or an idle of a timeout
-//! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat)
+//! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat),
+//!           `nagle` (no more than the short end of each answer is left: never sure)
 
 use super::cause::Cause;
 use super::details;
@@ -26,10 +27,18 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     match (first, below) {
-        (true, true) => yes("", 0.85),
+        (true, true) => yes("", if waits_for_its_end(pause) { ONLY_AN_END } else { 0.85 }),
         (true, false) => Verdict::No,
         // The cap on segments in flight plus burst was met exactly, at this ACK and at the first bursts of the turns.
         (false, true) => yes(details::PARTIAL_ACK, 0.85),
         (false, false) => yes(details::PARTIAL_ACK, 0.7),
     }
+}
+
+/// Confidence where no more than the short end of the answer was left.
+const ONLY_AN_END: f32 = 0.7;
+
+/// The short end of the answer left alone, once nothing else was in flight: RFC 896 holds such an end back too.
+fn waits_for_its_end(pause: &Pause) -> bool {
+    pause.after.bytes < u64::from(pause.mss) && pause.left_in_flight == 0
 }

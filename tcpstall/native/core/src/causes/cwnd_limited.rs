@@ -76,9 +76,9 @@ fn by_report(pause: &Pause) -> Option<Proof> {
     (held && whole && lone).then_some(Proof { detail: details::CONGESTION_AVOIDANCE, confidence: 0.7 })
 }
 
-/// One segment was out, and a part of a segment followed its ACK.
-fn lone(pause: &Pause) -> bool {
-    pause.segments_held <= 1 && pause.after.clump.first_bytes < u64::from(pause.mss)
+/// Less than a segment followed, once nothing was in flight: the short end of a write waits for that too (RFC 896).
+fn waits_for_its_end(pause: &Pause) -> bool {
+    pause.left_in_flight == 0 && pause.after.clump.first_bytes < u64::from(pause.mss)
 }
 
 /// Recognises a full window by growth, in one of three forms. The flight is one of a row that grew as this sender's
@@ -162,8 +162,10 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
         let cut = pause.context.cut_short && pause.released_by_ack() && pause.has_room() == Some(true);
         let creeping = pause.context.creeping || dripping || cut;
         return match (growing, creeping || pause.context.bytes_grow) {
-            // A single segment, and then less than one: the short end of a write waits for that ACK too.
-            (true, _) => yes(details::SLOW_START, if lone(pause) || pause.context.read.first_wait { 0.7 } else { 0.8 }),
+            (true, _) => {
+                let unsure = waits_for_its_end(pause) || pause.context.read.first_wait;
+                yes(details::SLOW_START, if unsure { 0.7 } else { 0.8 })
+            }
             (false, true) => yes(details::CONGESTION_AVOIDANCE, 0.7),
             (false, false) => Verdict::No,
         };
