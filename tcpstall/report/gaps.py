@@ -10,8 +10,23 @@ _MOST_ROUNDS = 0.067
 """Share of missing data from which most rounds of ten segments lack one: 1 - 0.5^(1/10). Trust is low from there on."""
 
 
+_MOST = 0.5
+"""Share of missing data from which no finding speaks for the capture: most of what passed is in none."""
+
+
 def gap_first(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
-    """`The capture lacks 68 % of the data`; empty where most rounds of the flow that shows the finding are in it."""
+    """`The capture lacks 68 % of the data`; empty where it holds most of it, and most rounds of the flow that shows."""
+    return _of_finding(first, analysis, worst) or _of_captures(analysis)
+
+
+def _of_captures(analysis: Analysis) -> str:
+    """The share that one of the captures lacks, where it is most of its data and both directions were captured."""
+    trusts = [capture.trust for capture in analysis.captures if 2 * capture.trust.flows_one_sided < capture.trust.flows]
+    missing = max((trust.unseen_share or 0.0 for trust in trusts), default=0.0)
+    return f"The capture lacks {share(missing)} of the data" if missing > _MOST else ""
+
+
+def _of_finding(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
     example = first.example if first else None
     own = not example or example.flow == worst.id
     if (example.trust if example else worst.trust.level) != "low" or (own and worst.trust.one_sided):

@@ -47,3 +47,18 @@ def test_a_segment_missing_among_hundreds_leaves_the_first_line_to_the_finding(h
 def test_a_loss_on_the_path_is_no_gap_of_the_capture(here: Run, scene: Scene) -> None:
     transfer(scene, unseen=0)
     assert "lacks" not in first_line(here, scene)
+
+
+def test_a_capture_that_lacks_most_of_the_data_says_so_first_whichever_flow_waited(here: Run, scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_sends(144_800, unseen=True)
+    scene.client_acks()
+    scene.closes()
+    slow = Scene(scene.folder, client_port=scene.client.endpoint.port + 1)
+    slow.handshake(rtt_ms=20)
+    for _ in range(3):
+        slow.download(5_000, think_ms=700)
+    slow.closes()
+    told = here("analyze", scene.capture("client", beside=[slow]), COLUMNS="300").stdout.splitlines()[0]
+    assert told.startswith("The capture lacks 90 % of the data. ")
