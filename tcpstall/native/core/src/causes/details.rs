@@ -110,7 +110,7 @@ details! {
         RECOVERY = "recovery";
         /// The original had arrived.
         SPURIOUS = "spurious",
-            "nothing was lost: find what reorders packets, or delays them or their ACKs by more than the sender's timer";
+            "the data had arrived: find what drops its ACKs, delays them by more than the sender's timer, or reorders packets";
     }
     Nagle {
         /// The short end of a burst was held until the next write.

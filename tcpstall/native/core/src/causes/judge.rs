@@ -137,7 +137,11 @@ fn judge_zero(pause: &Pause, limits: &Limits, closed: Nanos) -> bool {
 fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nanos) -> Parts {
     if !pause.ended {
         // The repair is over when all data is acknowledged; after that nobody waits for it.
-        whole.end = pause.all_acked.unwrap_or(pause.end).clamp(pause.start(), pause.end);
+        // A sender that then repeats it again and again has not received that ACK.
+        let again = pause.repair.as_ref().filter(|repair| repair.sent > 1);
+        let again = again.and_then(|repair| repair.attempts.iter().map(|attempt| attempt.time).max());
+        let over = pause.all_acked.map_or(pause.end, |acked| again.map_or(acked, |again| again.max(acked)));
+        whole.end = over.clamp(pause.start(), pause.end);
     }
     if let Some(hole) = pause.hole.filter(|hole| pause.all_acked.is_some_and(|acked| acked < hole.since))
         && hole.since - pause.start() > threshold

@@ -179,7 +179,11 @@ pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
     let mut stages: Vec<(&Attempt, Stage)> = Vec::new();
     for attempt in repair.attempts.iter().filter(|attempt| attempt.time > pause.start() && attempt.time <= pause.end) {
         let proof = if spurious { needless } else { proof(attempt, pause.rtt()) };
-        match stages.last_mut().filter(|(last, _)| spurious || last.trigger == attempt.trigger) {
+        match stages.last_mut().filter(|(last, _)| spurious || last.trigger == attempt.trigger || is_unseen(last)) {
+            // A trigger that shows later is the reason for what came before too.
+            Some((last, stage)) if is_unseen(last) => {
+                (*last, *stage) = (attempt, Stage { end: attempt.time, proof });
+            }
             Some((last, stage)) => (*last, stage.end) = (attempt, attempt.time),
             None => stages.push((attempt, Stage { end: attempt.time, proof })),
         }
@@ -194,14 +198,20 @@ pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
     stages.into_iter().map(|(_, stage)| stage).collect()
 }
 
+fn is_unseen(attempt: &Attempt) -> bool {
+    attempt.trigger == Trigger::Unseen
+}
+
 fn proof(attempt: &Attempt, rtt: Nanos) -> Proof {
     let confidence = match attempt.trigger {
         // No timer is shorter than the round trip (RFC 6298 §2.3).
         Trigger::Timeout if attempt.waited < rtt => return Proof { confidence: 0.6, ..RECOVERY },
-        Trigger::Timeout if attempt.waited < timers::LINUX_RTO_MIN => 0.8,
+        // Few stacks have a timer as short as this.
+        Trigger::Timeout if attempt.waited < timers::LINUX_RTO_MIN => 0.7,
         Trigger::Timeout => 0.95,
         Trigger::Fast => 0.85,
         Trigger::TailProbe => 0.9,
+        Trigger::Unseen => 0.6,
     };
     Proof { detail: attempt.trigger.name(), confidence }
 }

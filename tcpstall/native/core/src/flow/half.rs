@@ -377,7 +377,8 @@ impl Half {
     /// data that nobody asked for was not retransmitted, unless the timer had time to fire. Data that was asked for
     /// was, if it came later than a reordering window of min RTT / 4 (RFC 8985 §6.2).
     fn sent_later(&self, segment: &Segment) -> bool {
-        self.ip_id.is_newer(segment).unwrap_or_else(|| {
+        let known = self.ip_id.is_newer(segment).or_else(|| self.ip_id.was_skipped(segment).then_some(false));
+        known.unwrap_or_else(|| {
             let start = self.offset(segment.seq);
             let Some(overtaken) = self.outstanding.sent_after(start) else { return true };
             if segment.time - overtaken < SOONEST_TIMER && self.window_field > 0 && !self.is_asked_for(start, overtaken)

@@ -99,6 +99,14 @@ impl IpId {
         }
     }
 
+    /// The IP-ID is one of a few that packets before skipped: whatever the field counts, the packet was sent before them. A
+    /// retransmission gets a new one.
+    pub fn was_skipped(&self, segment: &Segment) -> bool {
+        let (from, to) = self.skipped;
+        let few = to.wrapping_sub(from) <= REORDERED as u16;
+        few && segment.ip_id.is_some_and(|id| id != 0 && id.wrapping_sub(from) < to.wrapping_sub(from))
+    }
+
     /// Packets sent since the last one seen that did not pass; 0 where the counter is unreliable.
     #[inline(always)]
     pub fn missing_before(&self, segment: &Segment) -> u32 {

@@ -268,7 +268,8 @@ impl Pause {
         let recovered = self.recovered.as_mut().map(|recovered| &mut recovered.at);
         let acks = [&mut self.last_ack, &mut self.last_hint, &mut self.all_acked, &mut self.room_since];
         let windows = [&mut self.closed, &mut self.reopened];
-        for time in acks.into_iter().chain(windows).flatten().chain(recovered) {
+        let hole = self.hole.as_mut().map(|hole| [&mut hole.until, &mut hole.reported]).into_iter().flatten();
+        for time in acks.into_iter().chain(windows).chain(hole).flatten().chain(recovered) {
             *time = (*time + shift).min(self.end);
         }
     }

@@ -69,12 +69,15 @@ fn is_the_peers(turn: Option<(Nanos, Nanos)>, pause: (Nanos, Nanos), threshold: 
 
 impl Pause {
     /// Nobody waited when the flow ended: everything that the sender had sent was acknowledged, no window had closed, and
-    /// nothing was being repaired. Whatever its cause, such a pause is nobody's stall.
+    /// nothing was being repaired. Whatever its cause, such a pause is nobody's stall. Copies of what had been acknowledged
+    /// repair nothing: the ACK was late or lost behind the tap.
     pub fn is_over(&self) -> bool {
+        let copies = self.all_acked.zip(self.first_retransmission).is_some_and(|(acked, again)| acked < again);
+        let copies = copies && self.repair.as_ref().is_none_or(|repair| repair.sent == 1);
         !self.ended
             && self.left_in_flight == 0
             && self.closed.is_none()
-            && self.retransmissions == 0
+            && (self.retransmissions == 0 || copies)
             && !self.recovering
             && self.left_out.is_none()
     }

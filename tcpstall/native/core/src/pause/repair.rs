@@ -11,6 +11,9 @@ pub enum Trigger {
     Fast,
     /// The probe timer: the last segment again, before the retransmission timer (RFC 8985 §7.3).
     TailProbe,
+    /// Nothing that the tap saw, and sooner than any timer (RFC 6298 §2.3: the timeout exceeds the round trip): perhaps a
+    /// router's report that a packet was too big (RFC 1191 §6.3, RFC 8201 §5.4).
+    Unseen,
 }
 
 impl Trigger {
@@ -20,6 +23,7 @@ impl Trigger {
             Trigger::Timeout => "timeout",
             Trigger::Fast => "fast-retransmit",
             Trigger::TailProbe => "tail-loss",
+            Trigger::Unseen => "recovery",
         }
     }
 }

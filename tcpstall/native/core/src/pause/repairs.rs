@@ -16,6 +16,9 @@ const ATTEMPT_LIMIT: usize = 24;
 /// dropped.
 const AWAITING_LIMIT: usize = 1024;
 
+/// Share of the smoothed round trip within which no timer fires, however much the tap's distance varies.
+const EARLY: f64 = 0.5;
+
 /// The same limit while memory is short.
 const TIGHT_AWAITING: usize = 16;
 
@@ -128,6 +131,7 @@ impl Repairs {
             Trigger::Timeout => self.totals.timeouts += 1,
             Trigger::Fast => self.totals.fast_retransmits += 1,
             Trigger::TailProbe => self.totals.tail_probes += 1,
+            Trigger::Unseen => {}
         }
         if repair.attempts.len() < ATTEMPT_LIMIT {
             repair.attempts.push(attempt);
@@ -145,7 +149,10 @@ impl Repairs {
         // With SACK, Linux sends a probe first even if one segment is in flight, and the probe may be as late as the
         // timer.
         let probe = !overdue || half.sack_permitted && waited <= timers::rto(half.srtt) + timers::TICK;
+        // The timer of RFC 8985 §7.2 is two round trips.
+        let early = !again.hinted && waited < half.srtt.unwrap_or_else(|| half.path()).scaled(EARLY);
         let trigger = match (tail && probe, overdue, again.hinted) {
+            _ if early => Trigger::Unseen,
             (true, _, _) => Trigger::TailProbe,
             (_, false, true) => Trigger::Fast,
             (_, _, _) => Trigger::Timeout,

@@ -1,31 +1,23 @@
 //! Tests of data that a flow's other end repeats.
 
 use super::*;
+use crate::pause::Pause;
 use crate::seq::SeqNo;
-use crate::wire::{Address, Endpoint};
+use crate::wire::{Address, Endpoint, SackBlock};
 
 const CLIENT: Endpoint = Endpoint { address: Address(1), port: 1_000 };
 const SERVER: Endpoint = Endpoint { address: Address(2), port: 80 };
 
+fn segment(ms: i64, back: bool, seq: u32, ack: u32, payload: u32, flags: Flags) -> Segment {
+    let (source, destination) = if back { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
+    let (time, seq, ack) = (Nanos::from_millis(ms), SeqNo(seq), SeqNo(ack));
+    Segment { time, source, destination, seq, ack, payload, flags, window: 500, ..Segment::default() }
+}
+
 /// The client's request is acknowledged, and the answer has begun, at a tap far from the client.
 fn answered() -> Watch {
     let mut segments = Vec::new();
-    let mut send = |ms, back: bool, seq, ack, payload, flags| {
-        let (source, destination) = if back { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
-        let time = Nanos::from_millis(ms);
-        let (seq, ack) = (SeqNo(seq), SeqNo(ack));
-        segments.push(Segment {
-            time,
-            source,
-            destination,
-            seq,
-            ack,
-            payload,
-            flags,
-            window: 500,
-            ..Segment::default()
-        });
-    };
+    let mut send = |ms, back, seq, ack, payload, flags| segments.push(segment(ms, back, seq, ack, payload, flags));
     send(0, false, 0, 0, 0, Flags::SYN);
     send(0, true, 0, 1, 0, Flags::SYN.with(Flags::ACK));
     send(40, false, 1, 1, 0, Flags::ACK);
@@ -62,4 +54,28 @@ fn another_window_or_new_data_of_the_other_end_is_heard() {
     watch.sees(&Segment { source, destination, seq, ack, ..request });
     watch.sees(&more(92, 500, 101));
     assert!(watch.connection.half(End::Client).awaits_acks());
+}
+
+#[test]
+fn a_hole_moves_with_the_acks_that_report_and_close_it() {
+    let mut watch = answered();
+    let reports = Segment {
+        sack_count: 1,
+        sack: [SackBlock { left: SeqNo(201), right: SeqNo(301) }; 4],
+        ..segment(100, true, 1_001, 101, 0, Flags::ACK)
+    };
+    let beyond = segment(100, false, 201, 1_001, 100, Flags::ACK);
+    let (fills, closes) =
+        (segment(141, false, 101, 1_001, 100, Flags::ACK), segment(141, true, 1_001, 301, 0, Flags::ACK));
+    let next = segment(2_000, false, 301, 1_001, 100, Flags::ACK);
+    for seen in [beyond, reports, fills, closes, next, segment(2_000, true, 1_001, 401, 0, Flags::ACK)] {
+        watch.sees(&seen);
+    }
+    let mut pauses = Box::new(watch).finish().pauses[End::Client].clone();
+    let pause = pauses.iter_mut().find(|pause| pause.hole.is_some()).expect("a loss was repaired");
+    let times = |pause: &Pause| pause.hole.map(|hole| (hole.reported, hole.until)).expect("it has a hole");
+    let (before, later) = (times(pause), |time: Option<Nanos>| time.map(|time| time + Nanos::from_millis(1)));
+    assert!(before.1.is_some());
+    pause.moves_tap(pause.distance + Nanos::from_millis(1));
+    assert_eq!(times(pause), (later(before.0), later(before.1)));
 }
