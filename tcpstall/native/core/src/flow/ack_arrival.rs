@@ -4,8 +4,9 @@ use super::connection::Connection;
 use super::end::End;
 use super::half::Half;
 use super::pending::PendingAck;
+use crate::seq::SeqNo;
 use crate::time::Nanos;
-use crate::wire::Segment;
+use crate::wire::{Flags, Segment};
 
 /// Largest distance of a tap at the sender's host: the time that hosts need to answer.
 pub const AT_HOST: Nanos = Nanos::from_micros(250);
@@ -68,6 +69,20 @@ impl Half {
             && self.snd_una < self.snd_nxt
             && (now - ack.time).times(SOONEST) >= distance
             && silence() >= distance.times(BY_CHANCE)
+    }
+
+    /// Takes in that this sender acknowledges the peer's data below `ack`: what said more than data had come with that data
+    /// or before it.
+    #[inline(never)]
+    pub fn has_received(&mut self, ack: SeqNo) {
+        let heard = self.pending.iter().rposition(|pending| pending.payload > 0 && ack.since(pending.end) >= 0);
+        self.pending.iter_mut().take(heard.map_or(0, |last| last + 1)).for_each(|pending| pending.heard = true);
+    }
+
+    /// The peer's segment acknowledges more of this sender's data than any before it, at the tap.
+    #[inline]
+    pub fn is_news(&self, segment: &Segment) -> bool {
+        segment.flags.has(Flags::ACK) && self.started() && self.offset(segment.ack) > self.acked_at_tap()
     }
 
     /// Learns the sender's distance from rounds of burst and silence, where nothing else has proven it.

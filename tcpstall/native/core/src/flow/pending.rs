@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::packet_no::PacketNo;
+use crate::seq::SeqNo;
 use crate::time::Nanos;
 
 /// A segment of the peer on its way from the tap to the sender.
@@ -16,6 +17,10 @@ pub struct PendingAck {
     pub(super) field: u16,
     pub(super) packet: PacketNo,
     pub(super) payload: u32,
+    /// End of its payload.
+    pub(super) end: SeqNo,
+    /// The sender has acknowledged its payload: it has arrived, whatever the distance.
+    pub(super) heard: bool,
     /// TSecr: identifies the sender's segment that caused this one.
     pub(super) echo: Option<u32>,
     /// Time after that segment, at the tap.

@@ -170,6 +170,9 @@ impl Watch {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
         let heard_unseen = self.connection.hears(segment, sender);
+        if self.connection.half(sender).awaits_acks() && self.connection.half(sender.peer()).is_news(segment) {
+            self.connection.half_mut(sender).has_received(segment.ack);
+        }
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // The pause's start and end must be read before the new data counts.
