@@ -93,5 +93,6 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         let unsure = if pause.followed_soon() { 0.6 } else { 0.75 };
         return yes(details::IDLE, if sure { 0.95 } else { unsure });
     }
-    yes(details::IDLE, if pause.before.ends_whole(pause.mss) { 0.6 } else { 0.85 })
+    let perhaps_window = pause.before.ends_whole(pause.mss) || !pause.near_sender() && pause.followed_soon();
+    yes(details::IDLE, if perhaps_window { 0.6 } else { 0.85 })
 }

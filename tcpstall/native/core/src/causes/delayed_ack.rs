@@ -12,6 +12,7 @@
 use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
+use super::nagle;
 use super::rule::{Missing, Rule, Verdict, yes};
 use super::tail_probe;
 use crate::pause::Pause;
@@ -26,7 +27,8 @@ pub(super) const SHORTEST: Nanos = Nanos::from_millis(20);
 pub(super) const JITTER: f64 = 0.25;
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
-    if tail_probe::sent_held_data(pause) {
+    let nagle = !nagle::does_not_hold(pause);
+    if nagle && tail_probe::sent_held_data(pause) {
         // The ACK that would have shown the delay may as well be lost.
         return yes(details::HELD_BY_NAGLE, 0.75);
     }
@@ -37,7 +39,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return Verdict::No;
     }
     let small_alone = pause.after.frames == 1 && pause.after.bytes < u64::from(pause.mss);
-    if pause.short_segment_out && !pause.short_segment_left && small_alone {
+    if nagle && pause.short_segment_out && !pause.short_segment_left && small_alone {
         return yes(details::HELD_BY_NAGLE, 0.95);
     }
     // RFC 5681 §4.2: the second full segment is acknowledged at once.

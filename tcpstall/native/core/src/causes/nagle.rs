@@ -7,7 +7,7 @@
 //!           nothing was out, with room in both windows before, if only since an earlier ACK (`write-tail`); or an
 //!           application writes on a beat, and only whole segments leave while data is out; or, from a sender that holds
 //!           the end of each write behind any data, a whole segment stayed unacknowledged until the next write
-//!           (`tail-held`)
+//!           (`tail-held`). Not with more than one short segment in flight: their sender holds none back
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
 //! Abstains  never
@@ -24,6 +24,9 @@ use crate::traits::Nagle;
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    if does_not_hold(pause) {
+        return Verdict::No;
+    }
     if let Some(proof) = tail_waited(pause, limits) {
         return Verdict::Yes(proof);
     }
@@ -48,9 +51,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
             && pause.flight_at_start == pause.context.plateau
             && pause.after.clump.first_bytes == pause.before.bytes
             && pause.left_in_flight == 0;
+        // Amid a bulk transfer the short segment's own ACK may have come long before the one that this data followed.
+        let bulk = pause.left_in_flight > 0 && pause.segments_at_start > INITIAL_WINDOW;
         return yes(
             "",
-            match (pause.context.brimful, alike) {
+            match (pause.context.brimful || bulk, alike) {
                 (true, _) => 0.6,
                 (false, true) => 0.75,
                 (false, false) => 0.85,
@@ -77,6 +82,17 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         (false, false) => Verdict::No,
     }
 }
+
+/// More than one short segment was in flight: the sender had sent one while another was unacknowledged, as with TCP_NODELAY.
+/// Each variant of the algorithm allows one at most.
+pub(super) fn does_not_hold(pause: &Pause) -> bool {
+    let full = i64::from(pause.mss) - MOST_OPTIONS;
+    let others = i64::from(pause.segments_at_start) - 1;
+    pause.mss_known && !pause.flight_unknown && others > 0 && pause.flight_at_start < others * full
+}
+
+/// Largest size of TCP options, bytes: segments shorter than the MSS by less may be full ones (RFC 9293 §3.1).
+const MOST_OPTIONS: i64 = 40;
 
 /// The short end of a write left alone and only when nothing else was outstanding, although neither the congestion
 /// window nor the send buffer held it: RFC 896 holds it back behind any outstanding data.

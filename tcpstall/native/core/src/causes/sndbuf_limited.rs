@@ -9,7 +9,8 @@
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
-//!           single small flight, or single segments: a buffer that small shows round after round
+//!           single small flight, single segments, or less than two full ones: a buffer that small shows round after round.
+//!           Never sure where the buffer was empty for most of the wait
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
 use super::cause::Cause;
@@ -38,7 +39,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.flight_unknown || (!pause.cwnd_known && !plateau) {
         return Verdict::CannotTell(if pause.from_start { Missing::PACKETS } else { Missing::START });
     }
-    if pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
+    let tiny = pause.flight_at_start < i64::from(SMALLEST * pause.mss.min(USUAL_MSS));
+    if tiny || pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
         return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
     // A window that only the buffer keeps from being filled is twice the largest flight.
@@ -55,7 +57,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // A window that losses keep from growing is as small.
     let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
     let most = match pause.released_at_once() {
-        _ if pause.context.in_step => UNSURE,
+        _ if pause.context.in_step || outlasts_ack(pause) => UNSURE,
         true if nagle::may_hold_tail(pause) => LESS_SURE,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
         true => LESS_SURE,
@@ -64,10 +66,18 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     yes(detail, most.min(confidence))
 }
 
+/// All data was acknowledged early in the wait: for most of it the buffer was empty, and a woken writer goes on at once.
+fn outlasts_ack(pause: &Pause) -> bool {
+    let after = pause.after_ack().unwrap_or_default();
+    pause.left_in_flight == 0 && after + after > pause.duration()
+}
+
 /// Smallest buffer, in segments: with one segment in flight its ACK frees nothing that would wake a writer.
 pub(super) const SMALLEST: u32 = 2;
 /// Segments below which a plateau may be a congestion window's: repeated losses keep it there.
 const FEW: u32 = 4;
+/// Payload of a full segment on Ethernet: buffers are no larger where segments are.
+const USUAL_MSS: u32 = 1448;
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited),
 /// with some room for data that was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;

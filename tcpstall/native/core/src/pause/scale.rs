@@ -1,6 +1,7 @@
 //! Infers a window scale that was not captured from how the flights fill the window.
 
 use super::evidence::Pause;
+use crate::time::Nanos;
 
 /// Largest window shift that is used: RFC 7323 §2.3.
 const MAX_SHIFT: u32 = 14;
@@ -16,6 +17,9 @@ const FULL_SHARE: f64 = 0.3;
 /// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
 /// that. Where even that bound leaves room, no window was full.
 pub(super) fn infer(pauses: &mut [Pause]) {
+    if pauses.iter().any(overruns) {
+        pauses.iter_mut().for_each(forget_window);
+    }
     // Before the first window was seen the field is also 0.
     let unscaled = |pause: &Pause| pause.window.is_none() && (pause.window_field > 0 || pause.closed.is_some());
     let judged = |pause: &&Pause| unscaled(pause) && pause.flight_at_start > 0 && !pause.flight_unknown && !pause.first;
@@ -47,6 +51,26 @@ pub(super) fn infer(pauses: &mut [Pause]) {
         if let Some((time, packet)) = pause.widened.filter(|_| pause.room_at_start < Some(pause.next_segment())) {
             (pause.last_ack, pause.last_ack_packet) = (pause.last_ack.max(Some(time)), Some(packet));
         }
+    }
+}
+
+/// More was in flight than the largest window that was ever announced allows, by over a segment, although the SYNs show no
+/// scale: no sender does that (RFC 9293 §3.8.6), so a middlebox changed a SYN, or another host sent it. A lone byte may be a
+/// window probe.
+fn overruns(pause: &Pause) -> bool {
+    let unscaled = pause.window.is_some_and(|window| window > 0 && window == i64::from(pause.window_field));
+    let most = pause.largest_window.max(pause.window.unwrap_or_default());
+    let certain = !pause.flight_unknown && pause.unseen.is_nothing() && pause.disorder == Nanos::ZERO;
+    unscaled && certain && pause.flight_at_start > most + i64::from(pause.mss)
+}
+
+/// Treats the window as one of unknown scale; only a field of 0 still says that it is closed.
+fn forget_window(pause: &mut Pause) {
+    if pause.window_field > 0 {
+        (pause.window, pause.room_at_start, pause.room_held, pause.largest_window) = (None, None, None, 0);
+    }
+    if pause.persist.window.is_some_and(|window| window > 0) {
+        (pause.closed, pause.reopened) = (None, None);
     }
 }
 

@@ -37,8 +37,8 @@ pub(crate) fn read<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Option<&'a [
     let header = usize::from(look[34] >> 4) * 4;
     let length = usize::from(half(4)).checked_sub(20)?;
     let tcp = &behind[22..];
-    // A length of 0 was not filled in, and is less than a header as well.
-    if header < 20 || length < header || tcp.len() < header {
+    // A length of 0 was not filled in, and is less than a header as well. The text of a RST is no payload.
+    if header < 20 || length < header || tcp.len() < header || look[35] & Flags::RST.0 != 0 {
         return None;
     }
     segment.packet = frame.packet;

@@ -38,7 +38,8 @@ pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut
     segment.ack = SeqNo(u32::from_be_bytes([a0, a1, a2, a3]));
     segment.flags = Flags(flags);
     segment.window = u16::from_be_bytes([w0, w1]);
-    segment.payload = payload;
+    // RFC 9293 §3.5.3: the text of a RST names its cause, and is no data of the connection.
+    segment.payload = if flags & Flags::RST.0 == 0 { payload } else { 0 };
     segment.ip_id = envelope.ip_id;
     segment.ttl = Some(envelope.ttl);
     segment.tunnelled = false;
