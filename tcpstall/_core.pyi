@@ -67,8 +67,6 @@ class Table:
         """One column as Python objects; None where unknown. KeyError if there is no such column."""
     def int64(self, name: str) -> bytes:
         """One integer column as native-endian 64-bit integers, for numpy.frombuffer. Unknown is the smallest int64."""
-    def days(self) -> list[tuple[int, int, int, int]]:
-        """By UTC day of `start_ns`, which must be a column: days since 1970, rows, least and greatest `start_ns`."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -145,11 +143,14 @@ class Gathered:
         """Rows of all tables."""
     @property
     def nbytes(self) -> int:
-        """Memory of the rows, but for the last 2,048 at most of each table."""
+        """Memory of the rows, but for those of the last 128 flows at most."""
     def add(self, report: Report, scan: str, captures: Sequence[str], sensor: str | None = None) -> None:
         """Rows of a report; `captures` are the names of its inputs, by the numbers in `flows.capture`."""
-    def take(self) -> list[tuple[str, Table]]:
-        """`flows`, `stalls` and `exchanges` with the rows gathered so far, which are let go."""
+    def take(self) -> list[tuple[str, int, int, int, int, bytes]]:
+        """Rows gathered so far, which are let go: table, days since 1970, rows, least and greatest `start_ns`, Parquet.
+
+        A file for each table and UTC day; beyond 64 days, those of further days are in the file of the largest.
+        """
 
 @final
 class Written:

@@ -8,7 +8,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from multiprocessing.connection import Connection, wait
 from typing import IO
@@ -29,9 +29,6 @@ _WORTH_CUTTING_BYTES = 4_000_000
 
 _TOLD_BYTES = 256 << 10
 """Bytes read of which a worker sends one message: of a small file each message takes as long as to plan the file."""
-
-_FEW_ROWS = 1_000
-"""Rows that a lone worker leaves for this process to write, which has loaded DuckDB: the worker would take 0.15 s."""
 
 _READY = "ready"
 """First message of a worker: it has loaded what it needs, so a later end may be the capture's doing."""
@@ -66,8 +63,6 @@ def run(
     """
     jobs = jobs or processors()
     tasks = _for_all(tasks, jobs)
-    if len(tasks) == 1:
-        options = replace(options, hands_over=_FEW_ROWS)
     crew = _Crew(tasks, url, options, niceness)
     try:
         crew.work(min(jobs, len(tasks)), done, told)

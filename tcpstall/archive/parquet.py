@@ -1,6 +1,6 @@
-"""Rows of scans turned to Parquet parts, a file a table and day."""
+"""Parquet parts of a store, a file a table and day: new rows as the core writes them, and DuckDB's of parts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
 from tcpstall.archive.literals import listed
 from tcpstall.archive.names import HOURS, fresh, part_name
 from tcpstall.archive.rollups import CLASSES, ROLLUPS, SHARED, shared
-from tcpstall.archive.row_table import given, in_columns, in_one_text, rows_of_text
+from tcpstall.archive.row_table import given, in_columns
 from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
 from tcpstall.archive.views import rows_of
@@ -21,15 +21,15 @@ from tcpstall.errors import CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Handed", "Parts", "form"]
+__all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Parts", "form"]
 
 _GATHERED_BYTES = 100_000_000
-"""Memory of the rows gathered before they are written: about 90,000 flows, or 50,000 with a wait and a request each.
-Fewer would make parts that are merged, and so written twice, at the end of the scan."""
+"""Memory of the rows gathered before they are written. Fewer would make parts that are merged, and so written twice, at
+the end of the scan."""
 
 _ROW_GROUP = {"flows": 30_720}
-"""Rows of a group where they are wide: DuckDB's own 122,880 flows take more memory than a scan has, and writing them
-took eight times as long because they were spilled to disk. A multiple of DuckDB's 2,048."""
+"""Rows of a group that DuckDB writes, where they are wide: its own 122,880 flows take more memory than a scan has, and
+writing them took eight times as long because they were spilled to disk. A multiple of DuckDB's 2,048."""
 
 _MANY_ROWS = 20_000
 """Rows of a part that is written as differences, which fewer rows of real captures would make larger by a quarter."""
@@ -37,9 +37,6 @@ _MANY_ROWS = 20_000
 _DIFFERENCES = ", PARQUET_VERSION V2, DICTIONARY_SIZE_LIMIT 1000"
 """Differences between neighbours (Parquet's DELTA_BINARY_PACKED) where a column has more values than that: a dictionary
 of ten thousand times costs a fifth of writing a table, and takes more bytes."""
-
-_DAYS = 64
-"""Most folders for one gathering: a damaged clock could ask for thousands. The rest joins the first."""
 
 _READ = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
 """Of these files, whichever version wrote them; the day is in their folder's name, not among their columns."""
@@ -56,8 +53,6 @@ BESIDE = "tcpstall_beside"
 COUNTS = "NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan))"
 """Rows that count, as SQL over a table by day: given scans that were dropped, and scans that were continued."""
 
-_DAY_NS = 86_400_000_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Gone:
@@ -65,15 +60,6 @@ class Gone:
 
     sql: str = "false"
     values: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Handed:
-    """Rows of a table as one process hands them to another: in a text, and the number of rows of each day."""
-
-    table: str
-    rows: str
-    days: Sequence[tuple[int, int, int, int]]
 
 
 class Parts:
@@ -90,7 +76,7 @@ class Parts:
 
     @cached_property
     def _rows(self) -> "duckdb.DuckDBPyConnection":
-        """Made when it is first needed: a worker that hands its rows over loads no DuckDB."""
+        """Made when it is first needed: a worker loads no DuckDB."""
         return connected(self.place, self._memory_bytes)
 
     def add(self, report: _core.Report, scan: str, names: Sequence[str]) -> None:
@@ -107,24 +93,6 @@ class Parts:
         if len(self._gathered):
             self._write()
         return self._written
-
-    def handed(self, upto: int) -> list[Handed]:
-        """The gathered rows, which are let go, for another process to write; none where they are more than `upto`."""
-        if self._written or len(self._gathered) > upto:
-            return []
-        return [
-            Handed(name, in_one_text({column: rows.column(column) for column in rows.names}, _types(name)), rows.days())
-            for name, rows in self._gathered.take()
-            if len(rows)
-        ]
-
-    def taken(self, handed: Sequence[Handed]) -> list[Part]:
-        """Writes rows that another process has handed over. Raises CannotWrite."""
-        return [
-            part
-            for each in handed
-            for part in self._by_day(each.table, each.days, rows_of_text(_types(each.table)), [each.rows])
-        ]
 
     def merged(
         self,
@@ -217,32 +185,16 @@ class Parts:
         return part
 
     def _write(self) -> None:
-        for name, rows in self._gathered.take():
-            if len(rows):
-                self._rows.register("gathered", rows)
-                self._written.extend(self._by_day(name, rows.days()))
-                self._rows.unregister("gathered")
-
-    def _by_day(
-        self,
-        table: str,
-        counted: Sequence[tuple[int, int, int, int]],
-        source: str = "gathered",
-        values: Sequence[object] = (),
-    ) -> Iterator[Part]:
-        days = sorted(counted, key=lambda day: day[1], reverse=True)
-        kept, others = days[:_DAYS], days[_DAYS:]
-        for number, (day, count, least, greatest) in enumerate(kept):
-            which = f"start_ns // {_DAY_NS} = {day}"
-            if number == 0 and others:
-                which += "".join(f" OR start_ns // {_DAY_NS} = {other[0]}" for other in others)
-                count += sum(other[1] for other in others)
-                least = min(least, *(other[2] for other in others))
-                greatest = max(greatest, *(other[3] for other in others))
-            query = f"SELECT *{TABLES[table].derived} FROM {source}"
-            if len(days) > 1:
-                query += f" WHERE {which}"
-            yield self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest, values)
+        for table, day, rows, from_ns, to_ns, content in self._gathered.take():
+            file = self._scratch / f"{fresh()}.parquet"
+            try:
+                file.write_bytes(content)
+                name = part_name(f"{table}/day={_date(day)}", file)
+            except OSError as error:
+                file.unlink(missing_ok=True)
+                raise CannotWrite(f"cannot write into {self.place.url}: {_line(error)}") from error
+            self.place.take(name, file)
+            self._written.append(Part(table, name, rows, len(content), from_ns, to_ns, layout(table)))
 
     def _copied(
         self,
@@ -279,10 +231,6 @@ class Parts:
             (rows,) = copied or (0,)
         of_version = layout(table) if table in TABLES else ""
         return Part(table, name, rows, size, from_ns, to_ns, of_version)
-
-
-def _types(table: str) -> dict[str, str]:
-    return {column.name: column.type for column in TABLES[table].analysed}
 
 
 def form(table: str, rows: int | None) -> str:

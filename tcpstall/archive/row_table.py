@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["given", "in_columns", "in_one_text", "rows_of_text"]
+__all__ = ["given", "in_columns"]
 
 _AT_ONCE = 4_096
 """Rows of one statement: a few megabytes of values."""
@@ -32,17 +32,6 @@ def given(
     for start in range(0, max(map(len, columns.values())), _AT_ONCE):
         some = [_packed(columns[column][start : start + _AT_ONCE], kind) for column, kind in types.items()]
         connection.execute(f"INSERT INTO {name} SELECT {values}", some)
-
-
-def in_one_text(columns: Mapping[str, Sequence[Any]], types: Mapping[str, str]) -> str:
-    """A few rows as a text, for `rows_of_text`."""
-    each = zip(*(_plain(columns[name], kind) for name, kind in types.items()), strict=True)
-    return json.dumps([dict(zip(types, values, strict=True)) for values in each])
-
-
-def rows_of_text(types: Mapping[str, str]) -> str:
-    """The rows of the text $1 as SQL. A table of them, made and dropped, takes twice as long as to write them."""
-    return f"(SELECT unnest(from_json($1, '{json.dumps([dict(types)])}'), recursive := true))"
 
 
 def _packed(values: Sequence[Any], kind: str) -> str:

@@ -12,15 +12,14 @@ from tcpstall.archive import local, remote
 from tcpstall.archive.discovery import Fingerprints, find
 from tcpstall.archive.known import known
 from tcpstall.archive.listed_archives import Walked, healed, recorded
-from tcpstall.archive.parquet import Parts
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
 from tcpstall.archive.repeat import Wanted, never
 from tcpstall.archive.rescan import Again
-from tcpstall.archive.store import Commit, Part, Store, Stream
+from tcpstall.archive.store import Commit, Store, Stream
 from tcpstall.archive.streams import Streams
 from tcpstall.archive.task import Done, Options
-from tcpstall.archive.upkeep import MEMORY_BYTES, committed, compacted, known_captures
+from tcpstall.archive.upkeep import committed, compacted, known_captures
 from tcpstall.archive.watch import complete
 from tcpstall.errors import CannotOpen, ExitCode
 
@@ -132,14 +131,10 @@ class _Scan:
         if news.commit != Commit():
             # A row that is known, of a capture that was moved, keeps its label.
             labelled = [{"sensor": self._options.sensor, **row} for row in news.commit.captures]
-            written = [*news.commit.parts, *self._written(news)]
-            commit = replace(news.commit, captures=labelled, parts=written)
+            commit = replace(news.commit, captures=labelled)
             committed(self._store, commit if self._again is None else self._again.commit(commit))
         self._summary.add(news)
         self._progress.done(news)
-
-    def _written(self, news: Done) -> list[Part]:
-        return Parts(self._store.place, MEMORY_BYTES).taken(news.handed)
 
     def _record_archives(self) -> None:
         """Last of all: until then an archive counts as not read."""

@@ -14,7 +14,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.chains import KNOWN_PACKETS
 from tcpstall.archive.fingerprints import is_unchanged
 from tcpstall.archive.open_members import opened, opener, split
-from tcpstall.archive.parquet import Handed, Parts
+from tcpstall.archive.parquet import Parts
 from tcpstall.archive.sets import Member, Set, Skipped, Task, behind, stage, without
 from tcpstall.archive.storage import at
 from tcpstall.archive.store import Commit
@@ -24,8 +24,8 @@ from tcpstall.labels import read_label
 
 __all__ = ["CannotWork", "Done", "Options", "given_up", "passed_over", "scan_task"]
 
-_CHUNK = 10_000
-"""Rows handed over at once: a flow takes about 10 kB until then."""
+_CHUNK = 2_000
+"""Rows handed over at once: a flow takes about 10 kB until then, and more flows do not stay in a processor's cache."""
 
 Row = dict[str, Any]
 
@@ -47,16 +47,12 @@ class CannotWork(TcpstallError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Settings for reading captures, the memory that a worker may use beside the engine's own, and the rows' sensor.
-
-    A task of no more rows than `hands_over` leaves them for the coordinator to write.
-    """
+    """Settings for reading captures, the memory that a worker may use beside the engine's own, and the rows' sensor."""
 
     link_bytes_per_s: int | None = None
     max_expansion: int | None = None
     memory_bytes: int = 100_000_000
     sensor: str | None = None
-    hands_over: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +71,6 @@ class Done:
     """Task to scan behind this one, once this one is committed."""
     skipped: tuple[Skipped, ...] = ()
     """Captures that could not be got at, of which the commit says nothing."""
-    handed: tuple[Handed, ...] = ()
-    """Rows to be written as parts of the commit."""
 
 
 def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None]) -> Done:
@@ -112,10 +106,8 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
             skipped.extend(passed)
     with _blaming_this_machine(task.sets[-1]):
         left_open = kept(place, {scan: stream for scan, stream in streams.items() if scan not in dropped})
-        handed = parts.handed(options.hands_over)
-        written = () if handed else parts.finish()
-        done = _done(task, Commit(written, captures, dropped, continued, streams=left_open))
-    done = replace(done, skipped=tuple(skipped), handed=tuple(handed))
+        done = _done(task, Commit(parts.finish(), captures, dropped, continued, streams=left_open))
+    done = replace(done, skipped=tuple(skipped))
     if not further:
         return done
     read = {row["fingerprint"] for row in captures if row["scan"] is not None}

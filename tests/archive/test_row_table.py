@@ -5,7 +5,7 @@ from typing import Any
 
 import duckdb
 
-from tcpstall.archive.row_table import given, in_columns, in_one_text, rows_of_text
+from tcpstall.archive.row_table import given, in_columns
 
 TYPES = {"text": "VARCHAR", "count": "BIGINT", "real": "DOUBLE", "flag": "BOOLEAN"}
 
@@ -23,13 +23,6 @@ def test_values_of_every_type_are_as_they_were() -> None:
     with duckdb.connect() as duck:
         given(duck, "held", in_columns(many, TYPES), TYPES)
         assert duck.execute("FROM held").fetchall() == [tuple(row.get(name) for name in TYPES) for row in many]
-
-
-def test_a_few_rows_are_one_text() -> None:
-    text = in_one_text(in_columns(ROWS, TYPES), TYPES)
-    with duckdb.connect() as duck:
-        found = duck.execute(f"FROM {rows_of_text(TYPES)}", [text]).fetchall()
-    assert found == [tuple(row.get(name) for name in TYPES) for row in ROWS]
 
 
 def test_no_rows_are_an_empty_table() -> None:

@@ -1,33 +1,34 @@
 //! Gathers rows of many runs until a store writes them.
 
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use tcpstall_core::results::columns::Columns;
+use pyo3::types::PyBytes;
+use tcpstall_core::results::days::Days;
 use tcpstall_core::results::rows::FlowRow;
 use tcpstall_core::results::stored::{Origin, Origins};
 
 use crate::report::Report;
-use crate::table::{Table, batch};
 
-/// Rows of a batch: smaller batches would have headers larger than their content.
-const BATCH: usize = 2_048;
-
-/// Flows that are made columns at once: to make the 200 columns costs as much as the values of 20 flows, and most
-/// captures of an archive of small files have one flow.
+/// Flows that are made columns at once. To make the 260 columns costs as much as the values of 20 flows, and most
+/// captures of an archive of small files have one flow; the rows of more flows leave the processor's cache between
+/// one column and the next.
 const AT_ONCE: usize = 128;
+
+/// Rows up to which such flows stay rows: flows are few where each has thousands of waits.
+const ROWS_AT_ONCE: usize = 2_048;
+
+/// A part: its table, its day since 1970, its number of rows, its least and its greatest start, and its content.
+type Part<'py> = (&'static str, i64, usize, i64, i64, Bound<'py, PyBytes>);
 
 /// Rows of the tables of a store.
 #[pyclass(module = "tcpstall._core")]
 #[derive(Default)]
 pub(crate) struct Gathered {
-    flows: Rows,
-    stalls: Rows,
-    exchanges: Rows,
-    findings: Rows,
+    tables: BTreeMap<&'static str, Days>,
     few: Few,
 }
 
@@ -43,7 +44,7 @@ struct Few {
 impl Few {
     /// There are so few flows, with so few rows, that they need not become columns yet.
     fn are_few(flows: usize, count: usize) -> bool {
-        flows < AT_ONCE && count < BATCH
+        flows < AT_ONCE && count < ROWS_AT_ONCE
     }
 
     /// Rows of flows in the tables, but for findings, which are hardly more.
@@ -64,60 +65,19 @@ impl Few {
     }
 }
 
-/// Rows of one table: full batches, and the present one.
-#[derive(Default)]
-struct Rows {
-    whole: Vec<RecordBatch>,
-    whole_bytes: usize,
-    begun: Columns,
-}
-
-impl Rows {
-    fn begun(&self) -> usize {
-        self.begun.first().map_or(0, |column| column.values.len())
-    }
-
-    fn len(&self) -> usize {
-        self.begun() + self.whole.iter().map(RecordBatch::num_rows).sum::<usize>()
-    }
-
-    fn add(&mut self, columns: Columns) -> PyResult<()> {
-        if self.begun() == 0 {
-            self.begun = columns;
-        } else {
-            self.begun.iter_mut().zip(columns).for_each(|(column, further)| column.values.append(further.values));
-        }
-        if self.begun() < BATCH { Ok(()) } else { self.close() }
-    }
-
-    fn close(&mut self) -> PyResult<()> {
-        let batch = batch(take(&mut self.begun))?;
-        self.whole_bytes += batch.get_array_memory_size();
-        self.whole.push(batch);
-        Ok(())
-    }
-
-    fn table(mut self) -> PyResult<Table> {
-        let is_without_rows = self.whole.is_empty() && !self.begun.is_empty();
-        if self.begun() > 0 || is_without_rows {
-            self.close()?;
-        }
-        Ok(Table::of(self.whole))
-    }
-}
-
 impl Gathered {
-    fn put(&mut self, rows: &[FlowRow], origins: &[Origin]) -> PyResult<()> {
+    fn put(&mut self, rows: &[FlowRow], origins: &[Origin]) {
         let origins = Origins(origins);
-        self.flows.add(origins.flows(rows))?;
-        self.stalls.add(origins.stalls(rows))?;
-        self.exchanges.add(origins.exchanges(rows))?;
-        self.findings.add(origins.findings(rows))
+        for rows in rows.chunks(AT_ONCE) {
+            for (name, columns) in origins.tables(rows) {
+                self.tables.entry(name).or_default().add(&columns);
+            }
+        }
     }
 
-    fn put_few(&mut self) -> PyResult<()> {
+    fn put_few(&mut self) {
         let Few { rows, origins, count: _ } = take(&mut self.few);
-        self.put(&rows, &origins)
+        self.put(&rows, &origins);
     }
 }
 
@@ -128,15 +88,15 @@ impl Gathered {
         Gathered::default()
     }
 
-    fn __len__(&mut self) -> PyResult<usize> {
-        self.put_few()?;
-        Ok(self.flows.len() + self.stalls.len() + self.exchanges.len() + self.findings.len())
+    fn __len__(&mut self) -> usize {
+        self.put_few();
+        self.tables.values().map(Days::rows).sum()
     }
 
-    /// Memory of the rows, but for those of batches that are not full yet.
+    /// Memory of the rows, but for those of a few flows.
     #[getter]
     fn nbytes(&self) -> usize {
-        [&self.flows, &self.stalls, &self.exchanges, &self.findings].iter().map(|rows| rows.whole_bytes).sum()
+        self.tables.values().map(Days::size).sum()
     }
 
     #[pyo3(signature = (report, scan, captures, sensor=None))]
@@ -144,23 +104,29 @@ impl Gathered {
         let (scan, sensor) = (Arc::from(scan), sensor.map(Arc::from));
         let origin = |capture| Origin { scan: Arc::clone(&scan), sensor: sensor.clone(), capture };
         let origins: Vec<Origin> = captures.into_iter().map(origin).collect();
-        if Few::are_few(report.rows().len(), Few::count(report.rows())) {
-            self.few.add(report.rows(), &origins)?;
-            return if Few::are_few(self.few.rows.len(), self.few.count) { Ok(()) } else { self.put_few() };
+        if !Few::are_few(report.rows().len(), Few::count(report.rows())) {
+            self.put_few();
+            self.put(report.rows(), &origins);
+            return Ok(());
         }
-        self.put_few()?;
-        self.put(report.rows(), &origins)
+        self.few.add(report.rows(), &origins)?;
+        if !Few::are_few(self.few.rows.len(), self.few.count) {
+            self.put_few();
+        }
+        Ok(())
     }
 
-    /// Returns the tables by name, and empties the gathering.
-    fn take(&mut self) -> PyResult<Vec<(&'static str, Table)>> {
-        self.put_few()?;
-        let Gathered { flows, stalls, exchanges, findings, few: _ } = take(self);
-        Ok(vec![
-            ("flows", flows.table()?),
-            ("stalls", stalls.table()?),
-            ("exchanges", exchanges.table()?),
-            ("findings", findings.table()?),
-        ])
+    /// Returns the rows as Parquet, a file for each table and day, and empties the gathering.
+    fn take<'py>(&mut self, py: Python<'py>) -> Vec<Part<'py>> {
+        let files = py.detach(|| {
+            self.put_few();
+            let days =
+                take(&mut self.tables).into_iter().flat_map(|(name, days)| days.finish().map(move |day| (name, day)));
+            days.map(|(name, day)| (name, day.day, day.rows, day.from_ns, day.to_ns, day.finish())).collect::<Vec<_>>()
+        });
+        let held = |(name, day, rows, from_ns, to_ns, file): (_, _, _, _, _, Vec<u8>)| {
+            (name, day, rows, from_ns, to_ns, PyBytes::new(py, &file))
+        };
+        files.into_iter().map(held).collect()
     }
 }

@@ -1,6 +1,5 @@
 //! Hands columns to Python: as an Arrow stream without a copy, as lists, or as raw integers.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -15,10 +14,9 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
-use tcpstall_core::results::columns::{Column, Columns, Values};
+use tcpstall_core::results::columns::{Column, Columns};
 use tcpstall_core::results::known::Known;
-
-const DAY_NS: i64 = 86_400_000_000_000;
+use tcpstall_core::results::values::Values;
 
 /// Columns of equal length, in batches of rows.
 #[pyclass(frozen, module = "tcpstall._core")]
@@ -32,12 +30,6 @@ impl Table {
         batch(columns).map(|batch| Table { schema: batch.schema(), batches: vec![batch] })
     }
 
-    /// Rows of the same columns, one batch after another.
-    pub(crate) fn of(batches: Vec<RecordBatch>) -> Table {
-        let schema = batches.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
-        Table { schema, batches }
-    }
-
     fn find(&self, name: &str) -> PyResult<Vec<&ArrayRef>> {
         let (index, _) = self.schema.column_with_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         Ok(self.batches.iter().map(|batch| batch.column(index)).collect())
@@ -49,7 +41,7 @@ fn refuse(error: &ArrowError) -> PyErr {
 }
 
 /// The columns in Arrow's format, without a copy of their numbers and texts.
-pub(crate) fn batch(columns: Columns) -> PyResult<RecordBatch> {
+fn batch(columns: Columns) -> PyResult<RecordBatch> {
     let arrays =
         columns.into_iter().map(arrow_column).collect::<Result<Vec<_>, _>>().map_err(|error| refuse(&error))?;
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = arrays.into_iter().unzip();
@@ -119,25 +111,6 @@ impl Table {
             bytes.extend(values.iter().flat_map(|value| value.unwrap_or(i64::MIN).to_ne_bytes()));
         }
         Ok(PyBytes::new(py, &bytes))
-    }
-
-    /// Counts the rows of each UTC day of `start_ns`: (day since 1970, rows, least, greatest), ordered by day.
-    ///
-    /// An Arrow stream cannot leave out columns: to ask DuckDB instead would convert all of them.
-    fn days(&self) -> PyResult<Vec<(i64, usize, i64, i64)>> {
-        let mut days: BTreeMap<i64, (usize, i64, i64)> = BTreeMap::new();
-        for array in self.find("start_ns")? {
-            let values = array
-                .as_primitive_opt::<Int64Type>()
-                .ok_or_else(|| PyTypeError::new_err("start_ns holds no integers"))?;
-            for start_ns in values.iter().flatten() {
-                let (rows, least, greatest) = days.entry(start_ns / DAY_NS).or_insert((0, start_ns, start_ns));
-                *rows += 1;
-                *least = start_ns.min(*least);
-                *greatest = start_ns.max(*greatest);
-            }
-        }
-        Ok(days.into_iter().map(|(day, (rows, least, greatest))| (day, rows, least, greatest)).collect())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

@@ -1,55 +1,14 @@
 //! Turns rows into columns, for callers that want tables instead of objects.
 
 use super::ledger::Owner;
-use super::numbers::Numbers;
 use super::rows::{BurstRow, DirectionRow, FlowNames, FlowRow, StallRow};
 use super::texts::Texts;
 use super::trust::ScaleKnown;
+use super::values::Values;
 use crate::exchange::{Exchange, Phase};
 use crate::flow::End;
 use crate::packet_no::PacketNo;
 use crate::wire::{Address, Segment};
-
-/// Values of one column; `None` where unknown.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    /// Integers: times in nanoseconds, sizes in bytes, counts.
-    Integers(Numbers<i64>),
-    /// Shares and confidences.
-    Reals(Numbers<f64>),
-    /// True or false.
-    Flags(Vec<Option<bool>>),
-    /// Text.
-    Texts(Texts),
-}
-
-impl Values {
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        match self {
-            Values::Integers(values) => values.len(),
-            Values::Reals(values) => values.len(),
-            Values::Flags(values) => values.len(),
-            Values::Texts(values) => values.len(),
-        }
-    }
-
-    /// True without rows.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Appends values of a further table; values of another type are left out.
-    pub fn append(&mut self, further: Values) {
-        match (self, further) {
-            (Values::Integers(values), Values::Integers(further)) => values.append(&further),
-            (Values::Reals(values), Values::Reals(further)) => values.append(&further),
-            (Values::Flags(values), Values::Flags(mut further)) => values.append(&mut further),
-            (Values::Texts(values), Values::Texts(further)) => values.append(&further),
-            (values, further) => debug_assert!(further.is_empty(), "{values:?} is of another kind"),
-        }
-    }
-}
 
 /// A name and its values.
 #[derive(Clone, Debug, PartialEq)]

@@ -57,10 +57,28 @@ impl Known {
         (0..self.len).map(|index| self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1))
     }
 
+    /// Number of unknown values.
+    pub fn unknown(&self) -> usize {
+        let known: usize = self.words.iter().map(|word| word.count_ones() as usize).sum();
+        self.len - known
+    }
+
+    /// The marks of these values, by their indices.
+    pub(super) fn select(&self, rows: &[usize]) -> Known {
+        let mut known = Known::default();
+        rows.iter()
+            .for_each(|row| known.push(self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)));
+        known
+    }
+
+    /// The bits in words of 64.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// The bits in words of 64; nothing where all values are known.
     pub fn into_words(self) -> Option<Vec<u64>> {
-        let known: usize = self.words.iter().map(|word| word.count_ones() as usize).sum();
-        (known < self.len).then_some(self.words)
+        (self.unknown() > 0).then_some(self.words)
     }
 }
 
@@ -81,6 +99,11 @@ mod tests {
         known.append(&marked(&marks[63..]));
         assert_eq!((known.len(), known.iter().collect::<Vec<_>>()), (130, marks));
         assert_eq!(known.into_words().map(|words| words[2]), Some(0b10));
+    }
+
+    #[test]
+    fn marks_of_some_values_are_theirs() {
+        assert_eq!(marked(&[true, false]).select(&[1, 0, 1]), marked(&[false, true, false]));
     }
 
     #[test]

@@ -33,6 +33,22 @@ impl<T: Copy> Numbers<T> {
         self.all.iter().zip(self.known.iter()).map(|(&value, is_known)| is_known.then_some(value))
     }
 
+    /// The numbers, 0 in the place of unknown ones.
+    pub fn all(&self) -> &[T] {
+        &self.all
+    }
+
+    /// Marks of the known numbers.
+    pub fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// These numbers, by their indices.
+    pub fn select(&self, rows: &[usize]) -> Numbers<T> {
+        let all = rows.iter().filter_map(|&row| self.all.get(row).copied()).collect();
+        Numbers { all, known: self.known.select(rows) }
+    }
+
     /// The numbers, and the marks of the known ones.
     pub fn into_parts(self) -> (Vec<T>, Known) {
         (self.all, self.known)

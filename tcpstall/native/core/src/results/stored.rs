@@ -4,7 +4,13 @@ use std::sync::Arc;
 
 use super::columns::{self, Column, Columns, addresses, flags, integers, signed, texts};
 use super::findings;
-use super::rows::FlowRow;
+use super::rows::{FlowRow, StallRow};
+use super::texts::Texts;
+use super::values::Values;
+use crate::causes::Cause;
+use crate::causes::details;
+use crate::flow::End;
+use crate::wire::Endpoint;
 
 /// Origin of the rows of one capture.
 #[derive(Clone, Debug)]
@@ -40,25 +46,37 @@ impl<'a> Origins<'a> {
         ]
     }
 
+    /// The tables by name.
+    pub fn tables(self, rows: &[FlowRow]) -> [(&'static str, Columns); 4] {
+        [
+            ("flows", self.flows(rows)),
+            ("stalls", self.stalls(rows)),
+            ("exchanges", self.exchanges(rows)),
+            ("findings", self.findings(rows)),
+        ]
+    }
+
     /// Table with one flow per row.
-    pub fn flows(self, rows: &[FlowRow]) -> Columns {
+    fn flows(self, rows: &[FlowRow]) -> Columns {
         let flows: Vec<&FlowRow> = rows.iter().collect();
         let others = columns::flows(rows).into_iter().filter(|column| !matches!(&*column.name, "flow" | "capture"));
         self.columns(&flows).into_iter().chain(others).collect()
     }
 
     /// Table with one stall per row.
-    pub fn stalls(self, rows: &[FlowRow]) -> Columns {
-        self.of_flows(&repeated(rows, |flow| flow.stalls.len()), columns::stalls(rows))
+    fn stalls(self, rows: &[FlowRow]) -> Columns {
+        let mut columns = self.of_flows(&repeated(rows, |flow| flow.stalls.len()), columns::stalls(rows));
+        columns.extend(of_waits(rows));
+        columns
     }
 
     /// Table with one exchange per row.
-    pub fn exchanges(self, rows: &[FlowRow]) -> Columns {
+    fn exchanges(self, rows: &[FlowRow]) -> Columns {
         self.of_flows(&repeated(rows, |flow| flow.exchanges.as_ref().map_or(0, Vec::len)), columns::exchanges(rows))
     }
 
     /// Table with one flow's contribution to one finding per row.
-    pub fn findings(self, rows: &[FlowRow]) -> Columns {
+    fn findings(self, rows: &[FlowRow]) -> Columns {
         let parts = findings::parts(rows);
         let flows: Vec<&FlowRow> = parts.iter().map(|part| part.flow).collect();
         self.of_flows(&flows, findings::columns(&parts).into())
@@ -78,6 +96,48 @@ impl<'a> Origins<'a> {
         ];
         let others = columns.into_iter().filter(|column| column.name != "flow");
         self.columns(flows).into_iter().chain(ends).chain(others).collect()
+    }
+}
+
+/// Columns of stalls that readers would otherwise compute of others; `tcpstall/archive/columns/computed.py` has them as
+/// SQL, for rows that are written anew.
+fn of_waits(rows: &[FlowRow]) -> [Column; 3] {
+    let all: Vec<(&FlowRow, &StallRow)> =
+        rows.iter().flat_map(|flow| flow.stalls.iter().map(move |stall| (flow, stall))).collect();
+    let mut services = Texts::default();
+    let (mut service, mut of) = (String::new(), None);
+    for (flow, _) in &all {
+        if of != Some(flow.server) {
+            service = service_of(flow.server);
+            of = Some(flow.server);
+        }
+        services.push(Some(&service));
+    }
+    [
+        integers("lost_ns", &all, |(_, stall)| {
+            Some(if stall.detail == details::AWAITING_PEER { 0 } else { stall.duration_ns.0 })
+        }),
+        addresses("host", &all, |(flow, stall)| match responsible(stall) {
+            End::Client => flow.client.address,
+            End::Server => flow.server.address,
+        }),
+        Column { name: "service".to_owned(), values: Values::Texts(services) },
+    ]
+}
+
+/// An address and a port; brackets keep an IPv6 address apart from its port.
+fn service_of(server: Endpoint) -> String {
+    let mut text = String::new();
+    server.address.write_to(&mut text);
+    if text.contains(':') { format!("[{text}]:{}", server.port) } else { format!("{text}:{}", server.port) }
+}
+
+/// The end that caused a wait.
+fn responsible(stall: &StallRow) -> End {
+    match stall.cause {
+        Cause::Handshake => End::Server,
+        Cause::RwndLimited | Cause::ZeroWindow | Cause::DelayedAck => stall.sender.peer(),
+        _ => stall.sender,
     }
 }
 

@@ -2,76 +2,127 @@
 
 use super::known::Known;
 
-/// Texts in one buffer: a buffer for each value would cost an allocation, and rows have a dozen texts.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Texts in one buffer: a buffer for each value would cost an allocation, and rows have a dozen texts. A text that
+/// follows its like is kept once: in most columns most do.
+#[derive(Clone, Debug, Default)]
 pub struct Texts {
     all: String,
-    /// End of each value in `all`.
+    /// End of each kept text in `all`.
     ends: Vec<usize>,
+    /// Number of each value among the kept texts.
+    which: Vec<u32>,
     known: Known,
 }
 
 impl Texts {
     /// Number of values.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.which.len()
     }
 
     /// True without values.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.which.is_empty()
     }
 
     /// Appends a value; `None` where unknown.
     pub fn push(&mut self, value: Option<impl AsRef<str>>) {
         if let Some(text) = &value {
-            self.all.push_str(text.as_ref());
+            let text = text.as_ref();
+            if self.ends.is_empty() || self.last() != text {
+                self.all.push_str(text);
+                self.ends.push(self.all.len());
+            }
         }
         self.end(value.is_some());
     }
 
     /// Appends a value made of these words, with a separator between them.
     pub fn push_joined<T: AsRef<str>>(&mut self, words: impl IntoIterator<Item = T>, separator: &str) {
+        let start = self.all.len();
         for (index, word) in words.into_iter().enumerate() {
             self.all.push_str(if index == 0 { "" } else { separator });
             self.all.push_str(word.as_ref());
         }
+        if !self.ends.is_empty() && self.all.get(start..) == Some(self.last()) {
+            self.all.truncate(start);
+        } else {
+            self.ends.push(self.all.len());
+        }
         self.end(true);
     }
 
+    /// The text that was kept last.
+    fn last(&self) -> &str {
+        self.kept(self.ends.len().saturating_sub(1))
+    }
+
+    fn kept(&self, number: usize) -> &str {
+        let start = number.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        self.ends.get(number).and_then(|&end| self.all.get(start..end)).unwrap_or_default()
+    }
+
     fn end(&mut self, is_known: bool) {
-        self.ends.push(self.all.len());
+        self.which.push(self.ends.len().saturating_sub(1) as u32);
         self.known.push(is_known);
     }
 
     /// Appends the values of a further column.
     pub fn append(&mut self, further: &Texts) {
-        let before = self.all.len();
+        let (before, kept) = (self.all.len(), self.ends.len() as u32);
         self.all.push_str(&further.all);
         self.ends.extend(further.ends.iter().map(|end| before + end));
+        self.which.extend(further.which.iter().map(|number| kept + number));
         self.known.append(&further.known);
+    }
+
+    /// These values, by their indices.
+    pub fn select(&self, rows: &[usize]) -> Texts {
+        let which = rows.iter().filter_map(|&row| self.which.get(row).copied()).collect();
+        Texts { which, known: self.known.select(rows), ..self.clone() }
     }
 
     /// The values in order.
     pub fn iter(&self) -> impl Iterator<Item = Option<&str>> {
-        let mut start = 0;
-        self.ends.iter().zip(self.known.iter()).map(move |(&end, is_known)| {
-            let text = self.all.get(start..end);
-            start = end;
-            text.filter(|_| is_known)
-        })
+        self.numbered().map(|number| number.map(|number| self.kept(number as usize)))
+    }
+
+    /// The kept texts.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len()).map(|number| self.kept(number))
+    }
+
+    /// Number of each value among the kept texts; `None` where unknown.
+    pub fn numbered(&self) -> impl Iterator<Item = Option<u32>> {
+        self.which.iter().zip(self.known.iter()).map(|(&number, is_known)| is_known.then_some(number))
+    }
+
+    /// Marks of the known values.
+    pub fn known(&self) -> &Known {
+        &self.known
     }
 
     /// All texts one after another, the end of each in bytes, and the marks of the known ones.
     pub fn into_parts(self) -> (String, Vec<usize>, Known) {
-        (self.all, self.ends, self.known)
+        let (mut all, mut ends) = (String::new(), Vec::with_capacity(self.len()));
+        for text in self.iter() {
+            all.push_str(text.unwrap_or_default());
+            ends.push(all.len());
+        }
+        (all, ends, self.known)
+    }
+}
+
+impl PartialEq for Texts {
+    fn eq(&self, other: &Texts) -> bool {
+        self.iter().eq(other.iter())
     }
 }
 
 impl<T: AsRef<str>> FromIterator<Option<T>> for Texts {
     fn from_iter<I: IntoIterator<Item = Option<T>>>(values: I) -> Texts {
         let values = values.into_iter();
-        let mut texts = Texts { ends: Vec::with_capacity(values.size_hint().0), ..Texts::default() };
+        let mut texts = Texts { which: Vec::with_capacity(values.size_hint().0), ..Texts::default() };
         values.for_each(|value| texts.push(value));
         texts
     }
@@ -87,6 +138,16 @@ mod tests {
         texts.append(&[None, Some("müde")].into_iter().collect());
         assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("a"), None, Some(""), None, Some("müde")]);
         assert_eq!(texts.into_parts().1, [1, 1, 1, 1, 6]);
+    }
+
+    #[test]
+    fn a_text_that_follows_its_like_is_kept_once() {
+        let mut texts: Texts = [Some("a"), Some("a"), None, Some("a"), Some(""), Some("")].into_iter().collect();
+        texts.push_joined([""; 0], " ");
+        texts.push_joined(["a", "b"], " ");
+        assert_eq!(texts.words().collect::<Vec<_>>(), ["a", "", "a b"]);
+        assert_eq!(texts.iter().flatten().collect::<Vec<_>>(), ["a", "a", "a", "", "", "", "a b"]);
+        assert_eq!(texts.select(&[7, 2, 0]).iter().collect::<Vec<_>>(), [Some("a b"), None, Some("a")]);
     }
 
     #[test]

@@ -167,7 +167,7 @@ mod tests {
     use super::{LISTED, SERVICES_KEPT, Totals, keep_longest};
     use crate::causes::Limits;
     use crate::pause::Watch;
-    use crate::results::columns::Values;
+    use crate::results::values::Values;
     use crate::results::{FlowRow, Wanted, flow_row};
     use crate::time::Nanos;
     use crate::wire::{Address, Flags, Segment};
