@@ -120,8 +120,9 @@ impl Gathered {
     fn take<'py>(&mut self, py: Python<'py>) -> Vec<Part<'py>> {
         let files = py.detach(|| {
             self.put_few();
-            let days =
-                take(&mut self.tables).into_iter().flat_map(|(name, days)| days.finish().map(move |day| (name, day)));
+            let days = take(&mut self.tables)
+                .into_iter()
+                .flat_map(|(name, days)| days.finish().into_iter().map(move |day| (name, day)));
             days.map(|(name, day)| (name, day.day, day.rows, day.from_ns, day.to_ns, day.finish())).collect::<Vec<_>>()
         });
         let held = |(name, day, rows, from_ns, to_ns, file): (_, _, _, _, _, Vec<u8>)| {

@@ -1,5 +1,6 @@
 //! Rows of one table of a store, a Parquet file for each UTC day.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::columns::{Column, Columns};
@@ -7,8 +8,10 @@ use super::parquet::File;
 use super::values::Values;
 
 const DAY_NS: i64 = 86_400_000_000_000;
-/// Most days: a damaged clock could ask for thousands of files. Rows of further days join the day with most rows.
+/// Most files: a damaged clock could ask for thousands. Rows of further days join the day with most rows.
 const MOST: usize = 64;
+/// Most days before the files are finished, which take memory each: of these the days with most rows have files.
+const OPEN: usize = 256;
 
 /// Rows by the day in which they began.
 #[derive(Debug, Default)]
@@ -40,6 +43,13 @@ impl Day {
         self.from_ns = starts.iter().copied().fold(self.from_ns, i64::min);
         self.to_ns = starts.iter().copied().fold(self.to_ns, i64::max);
         self.file.add(columns);
+    }
+
+    fn join(&mut self, other: Day) {
+        self.rows += other.rows;
+        self.from_ns = self.from_ns.min(other.from_ns);
+        self.to_ns = self.to_ns.max(other.to_ns);
+        self.file.join(other.file);
     }
 
     /// The content of the file.
@@ -74,7 +84,7 @@ impl Days {
     }
 
     fn of(&mut self, day: i64) -> &mut Day {
-        let is_one_too_many = self.days.len() >= MOST && !self.days.contains_key(&day);
+        let is_one_too_many = self.days.len() >= OPEN && !self.days.contains_key(&day);
         let largest = self.days.values().max_by_key(|day| day.rows).map(|day| day.day);
         let day = largest.filter(|_| is_one_too_many).unwrap_or(day);
         self.days.entry(day).or_insert_with(|| Day::new(day))
@@ -90,8 +100,14 @@ impl Days {
         self.days.values().map(|day| day.file.size()).sum()
     }
 
-    /// The days in order.
-    pub fn finish(self) -> impl Iterator<Item = Day> {
-        self.days.into_values()
+    /// The days, those with most rows first.
+    pub fn finish(self) -> Vec<Day> {
+        let mut days: Vec<Day> = self.days.into_values().collect();
+        days.sort_by_key(|day| Reverse(day.rows));
+        let others = days.split_off(days.len().min(MOST));
+        if let Some(first) = days.first_mut() {
+            others.into_iter().for_each(|day| first.join(day));
+        }
+        days
     }
 }

@@ -55,6 +55,17 @@ struct Group {
     rows: usize,
 }
 
+impl Group {
+    /// The group in a file in which it begins so many bytes later.
+    fn moved(mut self, bytes: usize) -> Group {
+        for chunk in &mut self.chunks {
+            chunk.dictionary_at = chunk.dictionary_at.map(|at| at + bytes);
+            chunk.data_at += bytes;
+        }
+        self
+    }
+}
+
 /// A column of a row group, as the footer tells it.
 #[derive(Debug)]
 struct Chunk {
@@ -98,6 +109,15 @@ impl File {
     /// Memory, bytes.
     pub fn size(&self) -> usize {
         self.content.len() + self.begun.iter().map(Column::size).sum::<usize>()
+    }
+
+    /// Appends the rows of another file with the same columns.
+    pub fn join(&mut self, mut other: File) {
+        self.close();
+        other.close();
+        let moved = self.content.len() - MAGIC.len();
+        self.content.extend_from_slice(other.content.get(MAGIC.len()..).unwrap_or_default());
+        self.groups.extend(other.groups.into_iter().map(|group| group.moved(moved)));
     }
 
     /// The whole file.
