@@ -45,6 +45,7 @@ __all__ = [
     "version",
     "vocabulary",
     "whatif",
+    "whatif_together",
     "whole_records",
     "write",
 ]
@@ -536,6 +537,23 @@ def whatif(
     `transfer` and `exchanges` with `expected_ns`, `low_ns`, `high_ns`; `saved_ns` against the replay), `sizing` a direction.
 
     Raises OSError (cannot open) or ValueError (not a capture, no such change).
+    """
+
+def whatif_together(
+    paths: Sequence[str],
+    flows: Sequence[int],
+    changed: Sequence[bool],
+    changes: Sequence[Sequence[tuple[str, int | None]]],
+    *,
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    max_expansion: int | None = None,
+    sets: Sequence[int] = ...,
+    missing_before: Sequence[int] = ...,
+) -> list[str]:
+    """Plays all `flows` of a line again through one queue: JSON text like that of whatif() for each one that is `changed`.
+
+    Changes of hosts are made at the changed flows, changes of the path at all of them. Raises like whatif().
     """
 
 def segments(path: str) -> tuple[Table, CaptureStatus]:

@@ -40,7 +40,7 @@ ENDS = ("client", "server")
 OF_BOTH = ("rtt", "reuse-connection")
 """Changes of the whole connection, which no end has alone."""
 
-CONTROLS = ("reno", "cubic", "bbr")
+CONTROLS = ("reno", "cubic", "bbr", "bbr3")
 """Values of `cc`; a change holds the place in this list."""
 
 _EXAMPLES = {
@@ -53,7 +53,7 @@ _EXAMPLES = {
     "share": "1% or 0",
     "depth": "64K",
     "packets": "100",
-    "control": "reno, cubic or bbr",
+    "control": "reno, cubic, bbr or bbr3",
 }
 
 

@@ -4,16 +4,27 @@ Nothing is predicted without the replay of the unchanged flow beside what was ca
 own error. Where a capture does not support a prediction, `Forecast.refused` says why.
 """
 
-import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from tcpstall import _core
 from tcpstall.change import NAMES, Change, change
-from tcpstall.model import Analysis, Capture, Endpoint, Flow, Path, Side, analyze
+from tcpstall.forecasts import (
+    Expected,
+    Forecast,
+    Outcome,
+    Sizing,
+    Times,
+    Unpredicted,
+    WhatIf,
+    added,
+    forecast_of,
+)
+from tcpstall.lines import lines_of
+from tcpstall.model import Analysis, Endpoint, Flow, Path, analyze
 
 __all__ = [
     "NAMES",
@@ -40,131 +51,6 @@ MOST_FLOWS = 500
 
 _TRIED = 5
 """Flows that are tried where none was asked for and those that lost more time have no prediction."""
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """A span and its bounds. Where chance decides, `expected_ns` is the middle of many replays."""
-
-    expected_ns: int
-    low_ns: int
-    high_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """A transfer: from the client's SYN to the arrival of the last byte, and each exchange's latency for the client."""
-
-    transfer_ns: int
-    exchanges_ns: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Outcome of changes made together. `suggested`: nobody asked for them, the flow's causes call for them.
-
-    `owned_ns` is what the addressed causes own, the most that may be saved; `bounded`: the replay gained clearly more
-    than that, which is not promised. `by_chance`: where losses fall decides, so only the bounds are a prediction.
-    """
-
-    changes: tuple[Change, ...]
-    suggested: bool
-    transfer: Expected
-    exchanges: tuple[Expected, ...]
-    saved_ns: int
-    owned_ns: int
-    bounded: bool = False
-    by_chance: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Unpredicted:
-    """Changes that a flow says nothing about; `refused` says in a word why."""
-
-    changes: tuple[Change, ...]
-    refused: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sizing:
-    """Sizes that one end's data would need; None where nothing observed says it."""
-
-    sender: Side
-    rate_bytes_per_s: int | None
-    bdp_bytes: int | None
-    sndbuf_bytes: int | None
-    peer_window_bytes: int | None
-    first_window_bytes: int | None
-    largest_message_bytes: int | None
-    initcwnd_segments: int
-    window_binds_first: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """One flow. `refused` says in a word why nothing is predicted; the times are None where they could not be told.
-
-    `unpredicted` are those of the requested changes that have no outcome. `without_pace` are the times of the unchanged
-    replay without the pace that was fitted to the captured time, None where no pace was fitted. `exchanges_left_out`
-    are beyond those that are kept of a flow: the transfer contains them, the exchanges do not.
-    """
-
-    flow: Flow
-    refused: str | None
-    rtt_ns: int | None
-    captured: Times | None
-    replayed: Times | None
-    error_ns: int | None
-    outcomes: tuple[Outcome, ...]
-    sizing: tuple[Sizing, ...]
-    unpredicted: tuple[Unpredicted, ...] = ()
-    without_pace: Times | None = None
-    exchanges_left_out: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class WhatIf:
-    """All flows that were asked for, in the order of their ids; `left_out` more belong to the service."""
-
-    captures: tuple[Capture, ...]
-    forecasts: tuple[Forecast, ...]
-    left_out: int = 0
-
-    @property
-    def told(self) -> tuple[Forecast, ...]:
-        """Those with a prediction of everything that was asked for."""
-        return tuple(one for one in self.forecasts if one.refused is None and not one.unpredicted)
-
-    @property
-    def totals(self) -> tuple[Outcome, ...]:
-        """The outcomes of all flows with a prediction added up, the changes in their order."""
-        told = self.told
-        if not told:
-            return ()
-        return tuple(added(outcomes) for outcomes in zip(*(forecast.outcomes for forecast in told), strict=True))
-
-
-def added(outcomes: Sequence[Outcome]) -> Outcome:
-    """One change's outcomes for several flows, as if they came one after the other; exchanges follow each other."""
-
-    def total(spans: Iterable[Expected]) -> Expected:
-        spans = tuple(spans)
-        return Expected(
-            sum(span.expected_ns for span in spans),
-            sum(span.low_ns for span in spans),
-            sum(span.high_ns for span in spans),
-        )
-
-    return Outcome(
-        changes=outcomes[0].changes,
-        suggested=outcomes[0].suggested,
-        transfer=total(outcome.transfer for outcome in outcomes),
-        exchanges=tuple(exchange for outcome in outcomes for exchange in outcome.exchanges),
-        saved_ns=sum(outcome.saved_ns for outcome in outcomes),
-        owned_ns=sum(outcome.owned_ns for outcome in outcomes),
-        bounded=any(outcome.bounded for outcome in outcomes),
-        by_chance=any(outcome.by_chance for outcome in outcomes),
-    )
 
 
 def whatif(
@@ -208,7 +94,9 @@ def whatif(
     rows, left_out = _wanted(analysis, flows, service)
     wanted = [analysis[row] for row in rows]
     asked = [[(one.key, one.value) for one in together] for together in changes]
-    replayed = partial(_forecasts, files or names, sets=sets, missing_before=missing_before)
+    read_as: dict[str, Any] = {"sets": sets, "missing_before": missing_before}
+    whole = partial(analyze, names, bursts=False, exchanges=False, strict=strict, open=open, **read_as)
+    replayed = partial(_forecasts, files or names, whole, sets=sets, missing_before=missing_before)
     if not flows and service is None:
         forecasts = _up_to_the_first_told(wanted, partial(replayed, changes=asked))
         return WhatIf(tuple(analysis.captures), tuple(forecasts))
@@ -298,6 +186,7 @@ def _wanted(analysis: Analysis, flows: Sequence[int], service: Endpoint | None) 
 
 def _forecasts(
     names: Sequence[str],
+    whole: Callable[[], Analysis],
     flows: Sequence[Flow],
     changes: Sequence[Sequence[tuple[str, int | None]]],
     *,
@@ -305,9 +194,21 @@ def _forecasts(
     missing_before: Sequence[int],
     suggested: bool = False,
 ) -> list[Forecast]:
-    ids = [flow.id for flow in flows]
-    texts = _core.whatif(names, ids, changes, sets=sets, missing_before=missing_before)
-    return _read(flows, texts, suggested=suggested)
+    """Each flow by itself, and those that others on their line disturb together with these."""
+    texts = _core.whatif(names, [flow.id for flow in flows], changes, sets=sets, missing_before=missing_before)
+    forecasts = _read(flows, texts, suggested=suggested)
+    shared = {one.flow.id for one in forecasts if one.shares_line}
+    if not shared:
+        return forecasts
+    by_id = {flow.id: flow for flow in flows}
+    together: dict[int, Forecast] = {}
+    for line in lines_of(whole(), shared, sets):
+        changed = [flow in by_id for flow in line]
+        answers = _core.whatif_together(names, line, changed, changes, sets=sets, missing_before=missing_before)
+        ids = [flow for flow in line if flow in by_id]
+        told = [forecast_of(by_id[flow], text, suggested=suggested) for flow, text in zip(ids, answers, strict=True)]
+        together |= {one.flow.id: one for one in told if one.refused is None or one.flow.id in shared}
+    return [together.get(one.flow.id, one) for one in forecasts]
 
 
 def _up_to_the_first_told(
@@ -323,8 +224,8 @@ def _up_to_the_first_told(
 
 
 def _read(flows: Sequence[Flow], texts: Sequence[str | None], *, suggested: bool) -> list[Forecast]:
-    rows = ((flow, json.loads(text)) for flow, text in zip(flows, texts, strict=True) if text is not None)
-    return [_forecast(flow, row, suggested) for flow, row in rows]
+    rows = ((flow, text) for flow, text in zip(flows, texts, strict=True) if text is not None)
+    return [forecast_of(flow, text, suggested=suggested) for flow, text in rows]
 
 
 def _remedies(forecasts: Sequence[Forecast]) -> list[tuple[str, int | None]]:
@@ -360,40 +261,3 @@ def _best_first(forecasts: Sequence[Forecast]) -> list[Forecast]:
         else forecast
         for forecast in forecasts
     ]
-
-
-def _forecast(flow: Flow, row: Mapping[str, Any], suggested: bool) -> Forecast:
-    outcomes = [_outcome(outcome, suggested) for outcome in row["outcomes"]]
-    return Forecast(
-        flow=flow,
-        refused=row["refused"],
-        rtt_ns=row["rtt_ns"],
-        captured=_times(row["captured"]),
-        replayed=_times(row["replayed"]),
-        error_ns=row["error_ns"],
-        outcomes=tuple(outcomes),
-        sizing=tuple(Sizing(**sizing) for sizing in row["sizing"]),
-        unpredicted=tuple(
-            Unpredicted(tuple(Change(**change) for change in one["changes"]), one["refused"])
-            for one in row["unpredicted"]
-        ),
-        without_pace=_times(row["without_pace"]),
-        exchanges_left_out=row["exchanges_left_out"],
-    )
-
-
-def _times(row: Mapping[str, Any] | None) -> Times | None:
-    return None if row is None else Times(row["transfer_ns"], tuple(row["exchanges_ns"]))
-
-
-def _outcome(row: Mapping[str, Any], suggested: bool) -> Outcome:
-    return Outcome(
-        changes=tuple(Change(**one) for one in row["changes"]),
-        suggested=suggested or row["suggested"],
-        transfer=Expected(**row["transfer"]),
-        exchanges=tuple(Expected(**exchange) for exchange in row["exchanges"]),
-        saved_ns=row["saved_ns"],
-        owned_ns=row["owned_ns"],
-        bounded=row["bounded"],
-        by_chance=row["by_chance"],
-    )

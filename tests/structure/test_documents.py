@@ -8,7 +8,7 @@ import pytest
 from tcpstall import _core
 from tests.documents import DOCS, README, REPOSITORY
 
-_FOLDERS = ("", ".github", "tcpstall/docs", "fixtures", "fixtures/pairs", "tests/formats")
+_FOLDERS = ("", ".github", "tcpstall/docs", "fixtures", "fixtures/pairs", "fixtures/lines", "tests/formats")
 DOCUMENTS = [document for folder in _FOLDERS for document in sorted((REPOSITORY / folder).glob("*.md"))]
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)(#[^)]*)?\)")

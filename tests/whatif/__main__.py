@@ -1,10 +1,10 @@
-"""`python -m tests.whatif`: how near unchanged replays come to what was captured."""
+"""`python -m tests.whatif`: how near replays come to what was captured, and to what really came of changes."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from tests.whatif import real_flows
+from tests.whatif import lines, real_flows
 from tests.whatif.fidelity import render, replays
 
 
@@ -21,7 +21,13 @@ def main() -> int:
     which.add_argument(
         "--flows", type=Path, metavar="DIR", help="a folder of captures without a truth: every flow with a handshake"
     )
+    which.add_argument(
+        "--lines", type=Path, metavar="DIR", help="a folder of flows that share a line (see tests.tools.lab.crowds)"
+    )
     options = parser.parse_args()
+    if options.lines is not None:
+        print(lines.render(list(lines.predictions(options.lines))))
+        return 0
     if options.flows is not None:
         return _flows(options.flows)
     found = list(replays(options.fidelity))

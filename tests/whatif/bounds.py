@@ -9,7 +9,7 @@ LIFTED: dict[str, frozenset[str]] = {
     "initcwnd": frozenset({Cause.CWND_LIMITED, Cause.IDLE_RESTART}),
     "sndbuf": frozenset({Cause.SNDBUF_LIMITED, Cause.CWND_LIMITED}),
     "rcvbuf": frozenset({Cause.RWND_LIMITED, Cause.ZERO_WINDOW}),
-    "slow-start-after-idle": frozenset({Cause.IDLE_RESTART}),
+    "slow-start-after-idle": frozenset({Cause.IDLE_RESTART, Cause.SNDBUF_LIMITED}),
     "nodelay": frozenset({Cause.NAGLE, Cause.DELAYED_ACK}),
     "delayed-ack": frozenset({Cause.NAGLE, Cause.DELAYED_ACK}),
     "reuse-connection": frozenset({Cause.HANDSHAKE, Cause.CWND_LIMITED, Cause.RWND_LIMITED, Cause.SNDBUF_LIMITED}),

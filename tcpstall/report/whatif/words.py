@@ -41,7 +41,8 @@ REFUSALS = {
     "{} events of all replays of a flow".format(*map(number, _core.replay_limits())),
     "multipath": "it is one of several that share a window (Multipath TCP)",
     "does-not-fit": "the model does not reproduce it unchanged, so it cannot say what a change would do",
-    "shared-line": "other flows between the same hosts filled the line too; the model replays one flow on a line",
+    "shared-line": "other flows between the same hosts filled the line too, and the replay of all of them is not what "
+    "was captured",
     "hidden-limit": "the change reaches a limit of its sender that the capture does not show",
     "new-connections": "the model does not split a connection into several",
     "luck": "where the path's losses fall decides more than the change does",

@@ -59,7 +59,7 @@ mod _core {
     #[pymodule_export]
     use super::totals::{Totals, whole_records};
     #[pymodule_export]
-    use super::whatif::whatif;
+    use super::whatif::{whatif, whatif_together};
     #[pymodule_export]
     use super::words::{replay_limits, vocabulary};
     #[pymodule_export]

@@ -25,7 +25,7 @@ impl Bound {
         for (owner, span) in changes.iter().flat_map(|change| addressed(record, change)) {
             most[owner.index()] = most[owner.index()].max(span);
         }
-        for owner in follows(changes, setup) {
+        for owner in follows(record, changes, setup) {
             most[owner.index()] = record.row.time_ns.of(owner);
         }
         if changes.iter().any(|change| change.name == "rtt") {
@@ -54,7 +54,7 @@ impl Bound {
 }
 
 /// Owners whose time follows a window that changes.
-fn follows(changes: &[Change], setup: &Setup) -> Vec<Owner> {
+fn follows(record: &Record, changes: &[Change], setup: &Setup) -> Vec<Owner> {
     let mut owners = Vec::new();
     // A pace that is measured follows the window; its waits are mostly too short for a stall.
     if setup.is_measured() && changes.iter().any(Change::sizes_window) {
@@ -62,8 +62,11 @@ fn follows(changes: &[Change], setup: &Setup) -> Vec<Owner> {
     }
     if setup.ends.iter().any(|end| end.frames.is_some()) {
         let made = |name| changes.iter().any(|change| change.name == name);
-        // A writer of large frames stops where the window does, and a used connection's window is large.
-        owners.extend(made("reuse-connection").then_some(Owner::Waiting(Cause::SndbufLimited)));
+        // A writer of large frames stops where the window does, and the window of a connection that was used, or idle, is
+        // large.
+        let restarts = record.row.time_ns.of(Owner::Waiting(Cause::IdleRestart)) > Nanos::ZERO;
+        let large = made("reuse-connection") || restarts && made("slow-start-after-idle");
+        owners.extend(large.then_some(Owner::Waiting(Cause::SndbufLimited)));
         // A window that such a writer leaves unfilled does not grow (Linux tcp_is_cwnd_limited).
         owners.extend(made("sndbuf").then_some(Owner::Waiting(Cause::CwndLimited)));
     }

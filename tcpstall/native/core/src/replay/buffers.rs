@@ -73,13 +73,19 @@ pub(super) fn hidden_buffer(end: &HostSetup) -> BufferLevel {
 }
 
 /// A buffer's size as Linux announces it: a whole number of segments.
-pub(super) fn whole_segments(size: i64, mss: i64) -> i64 {
+fn whole_segments(size: i64, mss: i64) -> i64 {
     size.saturating_add(mss - 1) / mss * mss
+}
+
+/// Window of a buffer that holds segments of 1,448 bytes, each in 2,304 bytes and the rest of a page: 157 of 256 bytes of the
+/// doubled option are payload (Linux tcp_measure_rcv_mss, tcp_win_from_space since 6.6), in whole segments.
+fn usual_window(size: i64, mss: i64) -> i64 {
+    (size.saturating_mul(157) / 128 / mss * mss).max(mss)
 }
 
 /// Replaces the buffer that held the reader's backlog by another; unread data remains unread, and fills the same share
 /// of a smaller buffer.
-pub(super) fn receive_buffer(openings: &mut [WindowOpening], size: Option<i64>, view: View) {
+pub(super) fn receive_buffer(openings: &mut [WindowOpening], size: Option<i64>, mss: i64, view: View) {
     let mut largest = 0;
     let mut reached = 0;
     for opening in openings {
@@ -88,11 +94,11 @@ pub(super) fn receive_buffer(openings: &mut [WindowOpening], size: Option<i64>, 
         let unread = largest - window;
         let full = match size {
             // socket(7) doubles the option; half to three quarters of that is window, depending on truesize.
-            Some(size) => view.pick(size * 3 / 2, size, size),
+            Some(size) => view.pick(size * 3 / 2, usual_window(size, mss), whole_segments(size, mss)),
             // Linux tcp_rcv_space_adjust: twice the data of the last round trip, which slow start doubles.
             None => view.pick(LARGEST_WINDOW, FIRST_WINDOW.max(2 * opening.arrived), FIRST_WINDOW.max(opening.arrived)),
         };
-        let full = full.min(LARGEST_WINDOW.max(size.unwrap_or(0)));
+        let full = full.min(LARGEST_WINDOW.max(size.map_or(0, |size| usual_window(size, mss))));
         let open = if full < largest { full * window / largest } else { full - unread };
         reached = (opening.arrived + open.max(0)).max(reached);
         opening.edge = reached;

@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 
-use super::buffers::{
-    ONE_SEGMENT_EACH, frame_buffer, hidden_buffer, levels, receive_buffer, send_buffer, tuned, whole_segments,
-};
+use super::buffers::{ONE_SEGMENT_EACH, frame_buffer, hidden_buffer, levels, receive_buffer, send_buffer, tuned};
 use super::setup::{Control, Earlier, HostSetup, LARGEST_FRAME, QueueDepth, Reuse, Setup};
 use super::view::View;
 use crate::flow::End;
@@ -32,7 +30,7 @@ pub const NAMES: [&str; 14] = [
 const OF_BOTH: [&str; 2] = ["rtt", "reuse-connection"];
 
 /// Values of `cc`, in their order.
-const CONTROLS: [Control; 3] = [Control::Reno, Control::Cubic, Control::Bbr];
+const CONTROLS: [Control; 4] = [Control::Reno, Control::Cubic, Control::Bbr, Control::Bbr3];
 
 /// A change; its value is in bytes, packets, nanoseconds, bytes per second, parts per million, a place in `CONTROLS`,
 /// or 0 and 1.
@@ -89,6 +87,11 @@ impl Change {
         End::BOTH.into_iter().filter(move |end| own.is_none_or(|own| own == *end)).map(|end| &setup.ends[end])
     }
 
+    /// True if the change is of the path, which all flows between the hosts share.
+    pub(super) fn is_of_path(&self) -> bool {
+        matches!(self.name, "rtt" | "rate" | "queue" | "queue-packets" | "loss")
+    }
+
     /// True if packets are lost by chance after the change, so that replays differ.
     pub(super) fn is_drawn(&self) -> bool {
         self.name == "loss" && self.value > Some(0)
@@ -130,9 +133,8 @@ impl Change {
                 end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect();
             }
             "rcvbuf" => {
-                let size = self.value.map(|size| whole_segments(size, end.mss));
-                receive_buffer(&mut end.openings, size, view);
-                end.growth = tuned(end).filter(|_| size.is_none() && view == View::Likely);
+                receive_buffer(&mut end.openings, self.value, end.mss, view);
+                end.growth = tuned(end).filter(|_| self.value.is_none() && view == View::Likely);
             }
             "slow-start-after-idle" => end.idle_restart = value == 1,
             "rate" => (end.rate, end.speed) = (Some(value as f64 * PAYLOAD_SHARE), None),

@@ -4,7 +4,11 @@ use super::model::{Played, play};
 use super::setup::{Control, HostSetup, Setup};
 use super::times::Times;
 use crate::flow::End;
+use crate::time::Nanos;
 
+/// Largest difference of a replay from the capture, of a sender that paces by the rate that it measures, as a share and
+/// in round trips.
+pub(super) const FITS_MEASURED: (f64, i64) = (0.15, 1);
 /// Round trips by which another reading of a capture must fit better than the usual one.
 const CLEARLY: f64 = 1.2;
 /// Distance from the captured times, as a share of them, within which one level of the send buffer fits.
@@ -20,6 +24,13 @@ impl Played {
         let exchanges = self.exchanges.iter().zip(&captured.exchanges_ns).map(|(own, was)| (*own - *was).0.abs());
         (self.transfer - captured.transfer_ns).0.abs() + exchanges.sum::<i64>()
     }
+
+    /// True if the transfer is that of the capture, of a sender whose pace has no unknown part.
+    fn fits_measured(&self, captured: &Times, rtt: Nanos) -> bool {
+        let (share, rounds) = FITS_MEASURED;
+        let allowed = captured.transfer_ns.scaled(share).max(rtt.times(rounds));
+        (self.transfer - captured.transfer_ns).0.abs() <= allowed.0
+    }
 }
 
 /// The reading that fits, with its replay.
@@ -28,6 +39,8 @@ pub(super) struct Fitted {
     pub(super) played: Played,
     /// The capture shows which congestion control the senders run, or would look the same with another.
     pub(super) control_known: bool,
+    /// The capture would look the same if its CUBIC were Reno.
+    pub(super) maybe_reno: bool,
     /// Data that were carried at a pace of unknown cause.
     pub(super) carried: Option<Carried>,
 }
@@ -43,22 +56,38 @@ pub(super) struct Carried {
 /// The reading that fits; `None` where the replay never ends.
 pub(super) fn fit(setup: Setup, captured: &Times) -> Option<Fitted> {
     let (setup, played) = reading(setup, captured)?;
+    let (setup, played) = third_version(setup, played, captured);
     // A halved window was seen at a loss.
     if setup.ends.iter().any(|end| end.control != Control::Cubic) {
-        return Some(Fitted { setup, played, control_known: true, carried: None });
+        return Some(Fitted { setup, played, control_known: true, maybe_reno: false, carried: None });
     }
     let mut reno = setup.clone();
     reno.ends.iter_mut().for_each(|end| end.control = Control::Reno);
-    let Some(other) = play(&reno) else { return Some(Fitted { setup, played, control_known: false, carried: None }) };
+    let Some(other) = play(&reno) else {
+        return Some(Fitted { setup, played, control_known: false, maybe_reno: false, carried: None });
+    };
     let apart = other.distance(&played.times());
     let clear = setup.rtt.scaled(CLEARLY).0.max(captured.transfer_ns.scaled(LEVEL).0);
     let (own, others) = (played.distance(captured), other.distance(captured));
     Some(if others + clear < own {
-        Fitted { setup: reno, played: other, control_known: true, carried: None }
+        Fitted { setup: reno, played: other, control_known: true, maybe_reno: false, carried: None }
     } else {
-        let known = own + clear < others || apart <= setup.rtt.scaled(ALIKE).0;
-        Fitted { setup, played, control_known: known, carried: None }
+        let (seen, alike) = (own + clear < others, apart <= setup.rtt.scaled(ALIKE).0);
+        Fitted { setup, played, control_known: seen || alike, maybe_reno: !seen, carried: None }
     })
+}
+
+/// BBR's third version in place of the first, where that alone fits.
+fn third_version(setup: Setup, first: Played, captured: &Times) -> (Setup, Played) {
+    if !setup.is_measured() || first.fits_measured(captured, setup.rtt) {
+        return (setup, first);
+    }
+    let mut other = setup.clone();
+    other.ends.iter_mut().filter(|end| end.control == Control::Bbr).for_each(|end| end.control = Control::Bbr3);
+    match play(&other).filter(|third| third.fits_measured(captured, setup.rtt)) {
+        Some(third) => (other, third),
+        None => (setup, first),
+    }
 }
 
 fn reading(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {

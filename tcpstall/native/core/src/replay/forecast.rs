@@ -59,18 +59,7 @@ pub fn forecast(record: &Record, changes: &[Vec<Change>]) -> Forecast {
 
 /// The same forecast, with at most `most` events of all replays together.
 pub fn forecast_within(record: &Record, changes: &[Vec<Change>], most: u64) -> Forecast {
-    let mut forecast = Forecast {
-        refused: None,
-        rtt_ns: record.row.base_rtt_ns,
-        captured: None,
-        replayed: None,
-        without_pace: None,
-        exchanges_left_out: record.exchanges_left_out,
-        error_ns: None,
-        outcomes: Vec::new(),
-        unpredicted: Vec::new(),
-        sizing: sizing(record),
-    };
+    let mut forecast = Forecast::of(record);
     match recover(record) {
         Ok(recovered) => forecast.plays(record, recovered, changes, most),
         Err(refusal) => forecast.refused = Some(refusal),
@@ -79,6 +68,27 @@ pub fn forecast_within(record: &Record, changes: &[Vec<Change>], most: u64) -> F
 }
 
 impl Forecast {
+    /// A forecast without any prediction.
+    pub(super) fn of(record: &Record) -> Forecast {
+        Forecast {
+            refused: None,
+            rtt_ns: record.row.base_rtt_ns,
+            captured: None,
+            replayed: None,
+            without_pace: None,
+            exchanges_left_out: record.exchanges_left_out,
+            error_ns: None,
+            outcomes: Vec::new(),
+            unpredicted: Vec::new(),
+            sizing: sizing(record),
+        }
+    }
+
+    /// A forecast that is refused.
+    pub(super) fn refused(record: &Record, refusal: Refusal) -> Forecast {
+        Forecast { refused: Some(refusal), ..Forecast::of(record) }
+    }
+
     fn plays(&mut self, record: &Record, recovered: RecoveredSetup, changes: &[Vec<Change>], most: u64) {
         let exchanges = record.row.exchanges.iter().flatten().map(|exchange| exchange.latency_ns).collect();
         let captured = Times { transfer_ns: recovered.transfer, exchanges_ns: exchanges };

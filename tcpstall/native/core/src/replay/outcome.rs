@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use super::bound::Bound;
 use super::change::Change;
-use super::fit::{Carried, Fitted};
+use super::fit::{Carried, FITS_MEASURED, Fitted};
 use super::gain::unreplayed;
 use super::luck;
 use super::model::{Played, play};
 use super::record::Record;
 use super::recover::Refusal;
-use super::setup::{HostSetup, Setup};
+use super::setup::{Control, HostSetup, Setup};
 use super::times::Times;
 use super::unknown::unknown;
 use super::view::View;
@@ -19,12 +19,12 @@ use crate::time::Nanos;
 /// Largest difference of a replay from the capture, as a share and in round trips: a replay that exceeds both is
 /// refused.
 const FITS: (f64, i64) = (0.3, 2);
-/// The same of a sender that paces by the rate that it measures.
-const FITS_MEASURED: (f64, i64) = (0.15, 1);
 /// Largest difference that the hosts' own time explains, whatever the round trip.
 const HOSTS: Nanos = Nanos::from_millis(1);
 /// Smallest margin of a prediction, as a share of it.
 const LEAST_MARGIN: f64 = 0.02;
+/// The same with BBR's third version, which was not compared with a real sender.
+const OUTLINE_MARGIN: f64 = 0.15;
 /// Share of the time from which a gain is a promise.
 const PROMISE: f64 = 0.05;
 /// Distance of replays with losses elsewhere, as a share of the likeliest, from which luck can decide.
@@ -91,6 +91,7 @@ pub(super) struct Base<'a> {
     pub(super) captured: Times,
     pub(super) played: Played,
     control_known: bool,
+    maybe_reno: bool,
     carried: Option<Carried>,
     /// The replay without losses, where there were losses.
     whole: Option<Whole>,
@@ -115,8 +116,8 @@ impl Whole {
 
 impl Base<'_> {
     pub(super) fn of(record: &Record, fitted: Fitted, captured: Times) -> Base<'_> {
-        let Fitted { setup, played, control_known, carried } = fitted;
-        Base { record, whole: Whole::of(&setup), setup, captured, played, control_known, carried }
+        let Fitted { setup, played, control_known, maybe_reno, carried } = fitted;
+        Base { record, whole: Whole::of(&setup), setup, captured, played, control_known, maybe_reno, carried }
     }
 
     /// Times of the unchanged replay without the fitted pace; `None` where no pace was fitted.
@@ -225,15 +226,21 @@ impl Base<'_> {
         if others.as_ref().is_some_and(|others| (others.waited() - likely.waited()).0.abs() > close.0) {
             return Err(Refusal::HiddenLimit);
         }
+        if self.as_reno(changes).is_some_and(|other| (other.waited() - likely.waited()).0.abs() > close.0) {
+            return Err(Refusal::UnknownControl);
+        }
         let by_chance = luck::decides(&likely, &drawn, &luck, close);
         let near = if drawn.is_empty() { self.near(changes, &bound, lifts, &missing) } else { Vec::new() };
         let unpaced = self.unpaced(changes, &bound);
+        let first = self.first_version(changes);
+        let margin = if first.is_some() { OUTLINE_MARGIN } else { LEAST_MARGIN };
         let no_sooner = Some(&self.played).filter(|_| no_longer_late > LATE);
         let all: Vec<&Played> = [&hopeful, &likely, &doubtful]
             .into_iter()
             .chain(no_sooner)
             .chain(&others)
             .chain(&luck)
+            .chain(&first)
             .chain(&near)
             .chain(&drawn)
             .chain(unpaced.iter().flatten())
@@ -242,7 +249,7 @@ impl Base<'_> {
         let expected = |own: Nanos, was: Nanos, of: &dyn Fn(&Played) -> Nanos| {
             let likely = of(&likely);
             let error = Nanos((own - was).0.abs());
-            let least = likely.scaled(LEAST_MARGIN).max(inside);
+            let least = likely.scaled(margin).max(inside);
             let (below, above) = (error.max(least), if lacking { least } else { error.max(least) });
             let low = all.iter().map(|played| of(played)).min().unwrap_or(likely) - below;
             let high = all.iter().map(|played| of(played)).max().unwrap_or(likely) + above;
@@ -341,6 +348,26 @@ impl Base<'_> {
         let mut played = play(&setup)?;
         bound.hold(&mut played, &self.played, &self.captured);
         Some([played, self.played.clone()])
+    }
+
+    /// The replay with another queue where Reno takes the place of CUBIC, if the capture would look the same: Reno's slow
+    /// start goes on until a queue overflows.
+    fn as_reno(&self, changes: &[Change]) -> Option<Played> {
+        let queues = changes.iter().any(|change| change.name.starts_with("queue"));
+        let mut setup = self.setup.clone();
+        setup.ends.iter_mut().filter(|_| queues && self.maybe_reno).for_each(|end| end.control = Control::Reno);
+        changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+        (queues && self.maybe_reno).then(|| play(&setup)).flatten()
+    }
+
+    /// The replay with the changes where BBR's first version takes the place of the third.
+    fn first_version(&self, changes: &[Change]) -> Option<Played> {
+        let mut setup = self.setup.clone();
+        changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+        let mut third = setup.ends.iter_mut().filter(|end| end.control == Control::Bbr3).peekable();
+        third.peek()?;
+        third.for_each(|end| end.control = Control::Bbr);
+        play(&setup)
     }
 
     /// Waits of the hosts that the change takes away, as a share of its gain: the capture does not show whether a host

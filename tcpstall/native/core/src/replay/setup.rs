@@ -124,8 +124,17 @@ pub enum Control {
     Reno,
     /// RFC 9438.
     Cubic,
-    /// It paces by the rate that it measures.
+    /// It paces by the rate that it measures, as BBR's first version does.
     Bbr,
+    /// The third version of BBR bounds its flight by losses too.
+    Bbr3,
+}
+
+impl Control {
+    /// True if it paces by the rate that it measures.
+    pub fn is_measured(self) -> bool {
+        matches!(self, Control::Bbr | Control::Bbr3)
+    }
 }
 
 /// One end of the connection.
@@ -321,6 +330,6 @@ pub struct Setup {
 impl Setup {
     /// True if a sender paces by the rate that it measures.
     pub fn is_measured(&self) -> bool {
-        self.ends.iter().any(|end| end.control == Control::Bbr)
+        self.ends.iter().any(|end| end.control.is_measured())
     }
 }

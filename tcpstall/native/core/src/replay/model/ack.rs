@@ -57,7 +57,7 @@ impl Host {
     /// Takes in what BBR measures of an acknowledgement, after which more segments than `lost` may be lost.
     fn measures(&mut self, segments: u32, lost: u32, sample: Option<Nanos>, world: &World<'_>) {
         let (Some(bbr), Some(stamp)) = (&mut self.bbr, self.board.takes_arrived()) else { return };
-        let rate = bbr.delivery.delivers(segments, stamp, world.now, self.least_rtt.unwrap_or_default());
+        let rate = bbr.delivery().delivers(segments, stamp, world.now, self.least_rtt.unwrap_or_default());
         let ack = Delivered {
             now: world.now,
             segments,

@@ -343,10 +343,9 @@ impl Bbr {
         (gain * self.bandwidth() * self.least_rtt.0 as f64).ceil()
     }
 
-    /// Segments in flight for that gain, with what the hosts hold of frames (bbr_inflight).
+    /// Segments in flight for that gain.
     fn target(&self, gain: f64) -> f64 {
-        let quantum = (self.pace / QUANTUM / self.mss.max(1) as f64).floor().max(LEAST_QUANTUM);
-        let even = ((self.product(gain) + QUANTA * quantum) / 2.0).ceil() * 2.0;
+        let even = target(self.product(gain), self.pace, self.mss);
         if self.mode == Mode::Cruise && self.phase == 0 { even + 2.0 } else { even }
     }
 
@@ -354,4 +353,10 @@ impl Bbr {
     fn rate(&self, bandwidth: f64, gain: f64) -> f64 {
         bandwidth * 1e9 * self.mss as f64 * gain * MARGIN
     }
+}
+
+/// Segments in flight for a bandwidth-delay product, with what the hosts hold of frames (bbr_inflight).
+pub(super) fn target(product: f64, pace: f64, mss: i64) -> f64 {
+    let quantum = (pace / QUANTUM / mss.max(1) as f64).floor().max(LEAST_QUANTUM);
+    ((product + QUANTA * quantum) / 2.0).ceil() * 2.0
 }

@@ -8,21 +8,26 @@ const BITS: u32 = 53;
 
 /// Random numbers of one replay.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Dice {
+    pub(crate) fn new(seed: u64) -> Dice {
         Dice(seed)
     }
 
     /// True in `share` of all throws.
     pub(super) fn falls_below(&mut self, share: f64) -> bool {
+        self.throw() < share
+    }
+
+    /// A number from 0 to 1.
+    pub(crate) fn throw(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(STEP);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^= mixed >> 31;
-        ((mixed >> (u64::BITS - BITS)) as f64) < share * (1_u64 << BITS) as f64
+        (mixed >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::bbr::Bbr;
 use super::board::Board;
 use super::growth::GrowthState;
+use super::measured::Measured;
 use super::repair::Repair;
 use super::{Packet, World};
 use crate::flow::End;
@@ -57,7 +57,7 @@ pub(super) struct Host {
     // Sender.
     pub(super) cwnd: Cwnd,
     /// BBR, in place of this window.
-    pub(super) bbr: Option<Bbr>,
+    pub(super) bbr: Option<Measured>,
     pub(super) board: Board,
     pub(super) snd_una: i64,
     pub(super) snd_nxt: i64,
@@ -138,7 +138,7 @@ impl Host {
             starts: Vec::new(),
             used: false,
             cwnd: Cwnd::starting(own.initial_window, own.control == Control::Reno),
-            bbr: (own.control == Control::Bbr).then(|| Bbr::new(own.initial_window, setup.rtt, own.mss)),
+            bbr: Measured::new(setup, own),
             board: Board::default(),
             snd_una: FIRST,
             snd_nxt: FIRST,
@@ -199,7 +199,7 @@ impl Host {
         // a conversation.
         Host {
             used: true,
-            bbr: self.bbr.map(|bbr| bbr.again()),
+            bbr: self.bbr.map(Measured::again),
             srtt: self.srtt,
             interactive: self.interactive || self.end == End::Client && reuse.idle < CONVERSATION,
             rcv_mss: self.rcv_mss,
@@ -258,7 +258,7 @@ impl Host {
 
     /// The congestion window, segments.
     pub(super) fn window(&self) -> u32 {
-        self.bbr.as_ref().map_or_else(|| self.cwnd.segments(), Bbr::segments)
+        self.bbr.as_ref().map_or_else(|| self.cwnd.segments(), Measured::segments)
     }
 
     pub(super) fn rto(&self) -> Nanos {

@@ -3,24 +3,30 @@
 
 mod ack;
 mod bbr;
+mod bbr3;
 mod board;
 mod delivery;
 mod dice;
 mod growth;
 mod host;
+mod line;
+mod measured;
 mod receive;
 mod repair;
 mod send;
 mod timer;
+mod together;
 mod write;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use self::dice::Dice;
+pub(super) use self::dice::Dice;
 pub use self::growth::NEXT_ROUND;
 pub use self::host::CONVERSATION;
 use self::host::{FIRST, Host};
+use self::line::Line;
+pub use self::together::{Member, Start, play_together};
 pub use self::write::WRITTEN_AHEAD;
 use super::progress::Progress;
 use super::setup::{Loss, LostAcks, Setup};
@@ -49,6 +55,10 @@ pub(super) struct Packet {
 /// An event of the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
+    /// The client's SYN leaves.
+    Call,
+    /// The SYN has reached the server, which answers.
+    Answer,
     /// The client is established.
     Open,
     /// The application writes.
@@ -97,14 +107,32 @@ pub(super) struct World<'a> {
     now: Nanos,
     queue: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
     order: u64,
-    /// Time when each end's data has passed the bottleneck.
-    busy_until: [Nanos; 2],
+    line: &'a Line,
+    /// Start of the connection by the line's clock.
+    begin: Nanos,
+    /// Its client is where other connections on the line have their servers.
+    flipped: bool,
     losses: [Vec<Loss>; 2],
     lost_acks: [Vec<LostAcks>; 2],
     dice: Dice,
 }
 
-impl World<'_> {
+impl<'a> World<'a> {
+    fn new(setup: &'a Setup, line: &'a Line) -> World<'a> {
+        World {
+            setup,
+            now: Nanos::ZERO,
+            queue: BinaryHeap::new(),
+            order: 0,
+            line,
+            begin: Nanos::ZERO,
+            flipped: false,
+            losses: End::BOTH.map(|end| setup.ends[end].losses.clone()),
+            lost_acks: End::BOTH.map(|end| setup.ends[end].lost_acks.clone()),
+            dice: Dice::new(setup.seed),
+        }
+    }
+
     fn after(&mut self, span: Nanos, event: Event) {
         self.order += 1;
         self.queue.push(Reverse((self.now + span, self.order, event)));
@@ -113,19 +141,21 @@ impl World<'_> {
     /// Sends a packet of `from`.
     fn carry(&mut self, from: End, packet: Packet) {
         let one_way = Nanos(self.setup.rtt.0 / 2);
-        let mut wait = Nanos::ZERO;
-        if let Some(rate) = self.setup.ends[from].rate.filter(|_| packet.bytes > 0) {
-            let begin = self.busy_until[from].max(self.now);
-            let queued = ((begin - self.now).0 as f64 * rate / 1e9) as i64 + packet.bytes;
-            if self.setup.ends[from].queue.is_some_and(|queue| queue.overflowed && queued > queue.bytes) {
-                return;
-            }
-            self.busy_until[from] = begin + Nanos((packet.bytes as f64 / rate * 1e9) as i64);
-            wait = self.busy_until[from] - self.now;
-        }
+        let now = self.begin + self.now;
+        let Some(wait) = self.line.carries(self.way(from), &self.setup.ends[from], &packet, now) else { return };
         if !self.loses_ack(from, &packet) && (packet.bytes == 0 || !self.loses(from, &packet)) {
             self.after(one_way + wait, Event::Arrive(from.peer(), packet));
         }
+    }
+
+    /// The end of the line at which this end is.
+    fn way(&self, end: End) -> End {
+        if self.flipped { end.peer() } else { end }
+    }
+
+    /// Time that a segment of the handshake waits behind others' data.
+    fn backlog(&self, from: End) -> Nanos {
+        self.line.backlog(self.way(from), self.begin + self.now)
     }
 
     fn loses(&mut self, from: End, packet: &Packet) -> bool {
@@ -168,17 +198,8 @@ pub fn play(setup: &Setup) -> Option<Played> {
 }
 
 fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
-    let losses = End::BOTH.map(|end| setup.ends[end].losses.clone());
-    let mut world = World {
-        setup,
-        now: Nanos::ZERO,
-        queue: BinaryHeap::new(),
-        order: 0,
-        busy_until: [Nanos::ZERO; 2],
-        losses,
-        lost_acks: End::BOTH.map(|end| setup.ends[end].lost_acks.clone()),
-        dice: Dice::new(setup.seed),
-    };
+    let line = Line::default();
+    let mut world = World::new(setup, &line);
     open(&mut world, hosts);
     // The peer's data that each end will have received, summed once.
     let all = End::BOTH.map(|end| FIRST + setup.ends[end.peer()].bytes());
@@ -204,7 +225,18 @@ fn open(world: &mut World<'_>, hosts: &[Host; 2]) {
         world.after(Nanos::ZERO, Event::Open);
         return;
     }
-    world.after(world.setup.opening + world.setup.rtt, Event::Open);
+    world.after(Nanos::ZERO, Event::Call);
+}
+
+/// Sends the SYN, or the SYN-ACK, half a round trip each.
+fn handshakes(event: Event, world: &mut World<'_>) {
+    let Setup { rtt, opening, .. } = *world.setup;
+    let half = Nanos(rtt.0 / 2);
+    if event == Event::Call {
+        world.after(world.backlog(End::Client) + half, Event::Answer);
+    } else {
+        world.after(world.backlog(End::Server) + opening + rtt - half, Event::Open);
+    }
 }
 
 /// The client received the SYN-ACK and the server's window; its ACK announces its own window.
@@ -224,6 +256,7 @@ fn greets(hosts: &mut [Host; 2], world: &mut World<'_>) {
 
 fn happens(event: Event, hosts: &mut [Host; 2], world: &mut World<'_>) {
     match event {
+        Event::Call | Event::Answer => handshakes(event, world),
         Event::Open => greets(hosts, world),
         Event::Write(end) => hosts[end].writes(world),
         Event::Arrive(end, packet) => hosts[end].hears(&packet, world),

@@ -1,7 +1,7 @@
 //! Sender: sends what the window, pacing and Nagle's rule permit.
 
-use super::bbr::Bbr;
 use super::host::{Host, Purpose};
+use super::measured::Measured;
 use super::{Event, Packet, World};
 use crate::time::Nanos;
 
@@ -121,7 +121,7 @@ impl Host {
     /// Notes the state of the delivery for the next transmission.
     pub(super) fn stamps(&mut self, world: &World<'_>) {
         if let Some(bbr) = &mut self.bbr {
-            self.board.stamp = bbr.delivery.stamps(world.now, self.board.is_empty());
+            self.board.stamp = bbr.delivery().stamps(world.now, self.board.is_empty());
         }
     }
 
@@ -141,7 +141,7 @@ impl Host {
 
     /// Rate at which segments follow each other, whatever the window.
     fn spacing(&self, world: &World<'_>) -> Option<f64> {
-        let paced = self.bbr.as_ref().and_then(Bbr::pace);
+        let paced = self.bbr.as_ref().and_then(Measured::pace);
         self.setup(world).spacing().into_iter().chain(paced).reduce(f64::min)
     }
 

@@ -1,6 +1,8 @@
 //! Tests of the model alone: each replay takes the necessary number of round trips.
 
 mod bbr;
+mod bbr3;
+mod together;
 
 use super::*;
 use crate::replay::change::Change;

@@ -12,7 +12,7 @@ use crate::time::Nanos;
 
 /// Distance of a tap from the sender, as a share of the round trip, from which the tap cannot see the event that a
 /// frame follows.
-pub(super) const NEAR: f64 = 0.1;
+pub const NEAR: f64 = 0.1;
 /// Longest time between an event and a frame that follows it at once.
 pub(super) const AT_ONCE: Nanos = Nanos::from_micros(150);
 /// Frames that prove pacing.

@@ -27,7 +27,7 @@ use crate::time::Nanos;
 use crate::words::words;
 
 pub use self::arrivals::Arrivals;
-pub use self::limits::shares;
+pub use self::limits::{NEAR, shares};
 
 words! {
     /// Reason why a capture does not support a prediction.
@@ -91,24 +91,54 @@ pub struct RecoveredSetup {
     pub progress: [Progress; 2],
 }
 
+/// The path of a connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Path {
+    /// Round trip without queues.
+    pub rtt: Nanos,
+    /// Round trips from the tap to the client and to the server.
+    pub distances: [Nanos; 2],
+    /// Rate of the bottleneck for either end's data, payload bytes per second.
+    pub rates: [Option<f64>; 2],
+    /// A queue stood before it.
+    pub queues: [bool; 2],
+}
+
+impl Path {
+    /// The path that a connection shows by itself.
+    pub fn of(record: &Record) -> Option<Path> {
+        let [Some(to_client), Some(to_server)] = record.distances else { return None };
+        let stood = End::BOTH.map(|end| limits::rate(record, end));
+        let rates = End::BOTH.map(|end| stood[end].or_else(|| pairs::rate(record, end)));
+        let queues = stood.map(|rate| rate.is_some());
+        Some(Path { rtt: record.row.base_rtt_ns?, distances: [to_client, to_server], rates, queues })
+    }
+}
+
 /// The setup of a connection, or the reason why it cannot be recovered.
 pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
     refuse(record)?;
-    let (Some(rtt), Some(syn)) = (record.row.base_rtt_ns, record.syn) else { return Err(Refusal::NoRoundTrip) };
-    let [Some(to_client), Some(to_server)] = record.distances else { return Err(Refusal::NoRoundTrip) };
-    let distances = [to_client, to_server];
-    if End::BOTH.into_iter().any(|end| limits::shares(record, end) && limits::rate(record, end).is_some()) {
+    let path = Path::of(record).ok_or(Refusal::NoRoundTrip)?;
+    if End::BOTH.into_iter().any(|end| path.queues[end] && limits::shares(record, end)) {
         return Err(Refusal::SharedLine);
     }
+    recover_on(record, &path)
+}
+
+/// The setup of a connection on a path that is known.
+pub fn recover_on(record: &Record, path: &Path) -> Result<RecoveredSetup, Refusal> {
+    let Path { rtt, distances, queues, .. } = *path;
+    let [to_client, _] = distances;
+    let syn = record.syn.ok_or(Refusal::NoRoundTrip)?;
     // A tap next to the receiver sees arrivals: no queue is behind it.
     let behind = |end: End| distances[end.peer()] > rtt.scaled(limits::NEAR);
-    let queued = End::BOTH.map(|end| behind(end) && limits::rate(record, end).is_some());
+    let queued = End::BOTH.map(|end| behind(end) && queues[end]);
     let losses = End::BOTH.map(|end| losses::losses(record, end, distances, rtt));
     let heard = End::BOTH.map(|end| {
         let sender = end.peer();
         Arrivals::of(record, sender, Nanos(distances[end].0 / 2), queued[sender], &losses[sender])
     });
-    let [client, server] = End::BOTH.map(|end| recover_end(record, end, distances, &heard, rtt, &losses[end]));
+    let [client, server] = End::BOTH.map(|end| recover_end(record, end, path, &heard, &losses[end]));
     let last = heard.iter().filter_map(Arrivals::last).max().ok_or(Refusal::NoData)?;
     let begin = syn - Nanos(to_client.0 / 2);
     let usual = limits::usual_rtt(record, rtt).max(Nanos(2));
@@ -133,14 +163,8 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
     Ok(RecoveredSetup { setup, transfer: (last - begin).or_zero(), progress })
 }
 
-fn recover_end(
-    record: &Record,
-    end: End,
-    distances: [Nanos; 2],
-    heard: &[Arrivals; 2],
-    rtt: Nanos,
-    losses: &[Loss],
-) -> HostSetup {
+fn recover_end(record: &Record, end: End, path: &Path, heard: &[Arrivals; 2], losses: &[Loss]) -> HostSetup {
+    let Path { rtt, distances, rates, .. } = *path;
     let send_buffer = send_buffer::send_buffer(record, end, distances[end]);
     let nagle = limits::nagle(record, end, distances[end]);
     let openings = windows::openings(record, end, distances[end], &heard[end], rtt);
@@ -148,7 +172,7 @@ fn recover_end(
     let least = heard[end].least_rate(window);
     let reads = limits::reads(&record.silences[end.peer()]).filter(|rate| *rate > least);
     let growth = growth::growth(&openings, &heard[end], record.mss[end.peer()], rtt).filter(|_| reads.is_none());
-    let rate = limits::rate(record, end).or_else(|| pairs::rate(record, end));
+    let rate = rates[end];
     let queue = queue::depth(record, end, distances[end], rtt, rate, losses);
     let delays = delays::delays(record, end, distances[end]);
     let writing = steps::Writing { buffered: !send_buffer.is_empty(), nagle };
@@ -190,7 +214,8 @@ fn recover_end(
     }
 }
 
-fn refuse(record: &Record) -> Result<(), Refusal> {
+/// Reasons that are seen without a recovery.
+pub fn refuse(record: &Record) -> Result<(), Refusal> {
     let sent = |end: End| record.passings.iter().any(|passing| passing.sender == end);
     let data = record.passings.iter().any(|passing| passing.kind == PassingKind::New && passing.bytes > 0);
     if record.row.notes.contains(&"mptcp") {
