@@ -137,3 +137,11 @@ def test_bursts_of_four_segments_far_apart_are_never_surely_a_pace(scene: Scene)
     paces = [stall for stall in scene.flow("server")["stalls"] if stall["cause"] == "pacing"]
     assert paces
     assert all(stall["confidence"] < 0.8 for stall in paces)
+
+
+@fires
+def test_a_pace_whose_acks_happen_to_come_just_before_each_frame_is_a_pace(scene: Scene, tap: Tap) -> None:
+    """Two segments every 5.9 ms over 16.9 ms: the ACKs of the third frame before come 0.8 ms before each frame."""
+    scene.handshake(rtt_ms=16.9)
+    scene.download(300_000, pace=490_000, tso=2)
+    assert share(scene, "pacing", tap) > 0.8

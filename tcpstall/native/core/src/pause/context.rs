@@ -114,7 +114,10 @@ pub(super) fn tell_reading(pauses: &mut [Pause], reading: &Reading) {
 
 fn find_releases(pauses: &mut [Pause]) {
     let could_be_paced = || pauses.iter().filter(|pause| pause.context.pace.is_some());
-    let released = could_be_paced().filter(|pause| pause.released_by_ack()).count();
+    // In step with bursts that no ACK released, an ACK just before the burst is a coincidence; but writes of less than a
+    // segment come on a beat of their own.
+    let by_chance = |pause: &Pause| pause.context.on_beat && !pause.context.small_writes;
+    let released = could_be_paced().filter(|pause| pause.released_by_ack() && !by_chance(pause)).count();
     let share = released as f64 / could_be_paced().count().max(1) as f64;
     pauses.iter_mut().for_each(|pause| pause.context.released_share = share);
 }
