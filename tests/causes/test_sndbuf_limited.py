@@ -161,3 +161,17 @@ def test_writes_of_a_few_bytes_and_of_many_stand_at_no_level(scene: Scene) -> No
         scene.server_sends(12)
         scene.client_acks()
     assert "sndbuf-limited" not in causes(scene, "server")
+
+
+@look_alike
+def test_a_writer_that_rests_for_milliseconds_after_the_ack_of_everything_waits_for_no_buffer(scene: Scene) -> None:
+    """Seven writes of 60,000 bytes follow at once, the others 3.6 ms later: no path lies between at the sender."""
+    scene.handshake(rtt_ms=21.4)
+    scene.request()
+    scene.client_acks(window=400_000)
+    for write in range(15):
+        if write >= 7:
+            scene.server.now_ns = scene.server.acts_ns() + 3_600_000
+        scene.server_sends(60_000, tso=8)
+        scene.client_acks()
+    assert causes(scene, "server")[-1] == "app-limited"

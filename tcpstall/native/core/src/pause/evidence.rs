@@ -360,7 +360,9 @@ impl Pause {
     pub fn refilled(&self) -> bool {
         let late =
             self.context.plateau_rounds >= 5 && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
-        self.ended && (self.released_by_ack() || late)
+        // At the sender no path lies between an ACK and its answer.
+        let silent = self.near_sender() && self.fell_silent();
+        self.ended && (self.released_by_ack() || late && !silent)
     }
 
     /// The peer's window had room for more, where its scale is known.
