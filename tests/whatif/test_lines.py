@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tcpstall import _core
 from tcpstall.lines import lines_of
 from tcpstall.model import Endpoint, analyze
 from tcpstall.whatif import Forecast, whatif
@@ -102,3 +103,12 @@ def test_flows_are_of_one_line_while_they_are_open() -> None:
     whole = analyze(SHALLOW / "sender.pcap.gz")
     assert lines_of(whole, {1}) == [[0, 1, 2]]
     assert lines_of(whole, {9}) == []
+
+
+def test_a_flow_keeps_its_own_replay_where_the_line_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = {"refused": "shared-line", "captured": None, "replayed": None, "error_ns": None, "rtt_ns": None}
+    nothing = {"outcomes": [], "sizing": [], "unpredicted": [], "without_pace": None, "exchanges_left_out": 0}
+    monkeypatch.setattr(_core, "whatif_together", lambda *_, **__: [json.dumps(refused | nothing)])
+    (forecast,) = asked(SHALLOW, "initcwnd=20", flows=(1,))
+    assert forecast.refused == "shared-line"
+    assert forecast.replayed is not None
