@@ -107,7 +107,13 @@ def test_flows_are_of_one_line_while_they_are_open() -> None:
 
 def test_a_flow_keeps_its_own_replay_where_the_line_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = {"refused": "shared-line", "captured": None, "replayed": None, "error_ns": None, "rtt_ns": None}
-    nothing = {"outcomes": [], "sizing": [], "unpredicted": [], "without_pace": None, "exchanges_left_out": 0}
+    nothing: dict[str, Any] = {
+        "outcomes": [],
+        "sizing": [],
+        "unpredicted": [],
+        "without_pace": None,
+        "exchanges_left_out": 0,
+    }
     monkeypatch.setattr(_core, "whatif_together", lambda *_, **__: [json.dumps(refused | nothing)])
     (forecast,) = asked(SHALLOW, "initcwnd=20", flows=(1,))
     assert forecast.refused == "shared-line"
