@@ -9,7 +9,7 @@
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
-//!           single small flight, single segments, or less than two full ones: a buffer that small shows round after round.
+//!           single small flight, single segments, or few bytes: a buffer that small shows round after round.
 //!           Never sure where the buffer was empty for most of the wait
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
