@@ -36,7 +36,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 }
 
 /// Confidence where no more than the short end of the answer was left.
-const ONLY_AN_END: f32 = 0.7;
+const ONLY_AN_END: f32 = 0.78;
 
 /// The short end of the answer left alone, once nothing else was in flight: RFC 896 holds such an end back too.
 fn waits_for_its_end(pause: &Pause) -> bool {
