@@ -135,53 +135,25 @@ impl Beginning {
         self.segments.iter().map(Brief::time).max().unwrap_or_default()
     }
 
-    /// The state before these segments, the first of the flow.
-    pub(super) fn opened(&self, key: &Key, spare: &mut Spare) -> Box<Watch> {
-        spare.watch(&self.segments.first().map_or_else(Segment::default, |first| first.segment(key)))
-    }
-}
-
-/// A flow that catches up with the segments that were kept of it, one at a time.
-pub(super) struct CatchingUp {
-    watch: Box<Watch>,
-    key: Key,
-    kept: Beginning,
-    /// Segments, and payloads of them, that were followed.
-    followed: usize,
-    started: usize,
-}
-
-impl CatchingUp {
-    /// A flow, and its segments since that state.
-    pub(super) fn of(watch: Box<Watch>, key: &Key, kept: Beginning) -> CatchingUp {
-        CatchingUp { watch, key: *key, kept, followed: 0, started: 0 }
+    /// The state after these segments, the first of the flow.
+    pub(super) fn followed(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
+        let first = self.segments.first().map_or_else(Segment::default, |first| first.segment(key));
+        self.followed_from(spare.watch(&first), key, spare)
     }
 
-    /// Number of segments that are left to follow.
-    pub(super) fn behind(&self) -> usize {
-        self.kept.segments.len() - self.followed
-    }
-
-    /// Follows the next segment, if there is one.
-    pub(super) fn goes_on(&mut self) {
-        let Some(segment) = self.kept.segments.get(self.followed) else { return };
-        let seen = self.watch.sees(&segment.segment(&self.key));
-        if let Some(starts) = &self.kept.starts
-            && let Some((_, payload)) = starts.0.get(self.started).filter(|(of, _)| usize::from(*of) == self.followed)
-        {
-            self.started += 1;
-            if is_new(seen.effect) {
-                self.watch.begins_with(seen.sender, payload);
+    /// The state after these segments, given the one before.
+    pub(super) fn followed_from(self, mut watch: Box<Watch>, key: &Key, spare: &mut Spare) -> Box<Watch> {
+        let mut starts = self.starts.iter().flat_map(|starts| &starts.0).peekable();
+        for (place, segment) in (0..).zip(&self.segments) {
+            let seen = watch.sees(&segment.segment(key));
+            if let Some((_, payload)) = starts.next_if(|(of, _)| *of == place)
+                && is_new(seen.effect)
+            {
+                watch.begins_with(seen.sender, payload);
             }
         }
-        self.followed += 1;
-    }
-
-    /// The state after all segments.
-    pub(super) fn done(mut self, spare: &mut Spare) -> Box<Watch> {
-        (0..self.behind()).for_each(|_| self.goes_on());
-        spare.takes_briefs(self.kept.segments);
-        self.watch
+        spare.takes_briefs(self.segments);
+        watch
     }
 }
 

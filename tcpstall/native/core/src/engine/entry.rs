@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::beginning::{Beginning, CatchingUp};
+use super::beginning::Beginning;
 use super::key::Key;
 use super::spare::Spare;
 use crate::pause::{Finished, Watch};
@@ -45,44 +45,13 @@ impl Ended {
 
     /// Finishes the flow.
     pub(super) fn over(self, spare: &mut Spare) -> Over {
-        self.catches_up(spare).over(spare)
-    }
-
-    fn catches_up(self, spare: &mut Spare) -> Finishing {
         let Ended { mut entry, marks, at_end, latest, .. } = self;
         entry.learns_of(marks, spare);
-        let Entry { id, capture, key, flow, .. } = entry;
-        Finishing { id, capture, at_end, latest, flow: flow.catches_up(&key, spare) }
-    }
-}
-
-/// A flow that is over, on the way to being finished.
-struct Finishing {
-    id: u64,
-    capture: u32,
-    at_end: bool,
-    latest: Nanos,
-    flow: CatchingUp,
-}
-
-impl Finishing {
-    fn over(self, spare: &mut Spare) -> Over {
-        let Finishing { id, capture, at_end, latest, flow } = self;
-        let mut flow = flow.done(spare).finish();
+        let watch = entry.flow.followed(&entry.key, spare);
+        let mut flow = watch.finish();
         flow.until = Some(latest);
-        Over { id, capture, at_end, goes_on: false, flow }
+        Over { id: entry.id, capture: entry.capture, at_end, goes_on: false, flow }
     }
-}
-
-/// Finishes flows, which catch up with their kept segments side by side: the first of each, the second of each, and so on.
-/// Most are alike, so the processor's cache holds the code of a step for all of them.
-pub(super) fn over(ended: impl Iterator<Item = Ended>, spare: &mut Spare) -> Vec<Over> {
-    let mut finishing: Vec<Finishing> = ended.map(|ended| ended.catches_up(spare)).collect();
-    let most = finishing.iter().map(|one| one.flow.behind()).max();
-    for _ in 0..most.unwrap_or(0) {
-        finishing.iter_mut().for_each(|one| one.flow.goes_on());
-    }
-    finishing.into_iter().map(|one| one.over(spare)).collect()
 }
 
 /// State that is kept of a flow.
@@ -97,19 +66,13 @@ pub(super) enum Flow {
 }
 
 impl Flow {
-    /// The whole state of the flow, and the segments since.
-    fn catches_up(self, key: &Key, spare: &mut Spare) -> CatchingUp {
-        let (watch, kept) = match self {
-            Flow::Begun(beginning) => (beginning.opened(key, spare), beginning),
-            Flow::Followed(watch) => (watch, Beginning::default()),
-            Flow::Resting(resting) => resting.taken_up(spare),
-        };
-        CatchingUp::of(watch, key, kept)
-    }
-
     /// The whole state of the flow.
     pub(super) fn followed(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
-        self.catches_up(key, spare).done(spare)
+        match self {
+            Flow::Begun(beginning) => beginning.followed(key, spare),
+            Flow::Followed(watch) => watch,
+            Flow::Resting(resting) => resting.taken_up(key, spare),
+        }
     }
 }
 
@@ -161,11 +124,14 @@ impl Resting {
         true
     }
 
-    /// The state, and the segments since.
-    fn taken_up(self, spare: &mut Spare) -> (Box<Watch>, Beginning) {
+    /// The state after the segments since.
+    fn taken_up(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
         // State that this process serialised can always be restored.
         let watch = Watch::taken_up(&self.state).unwrap_or_else(|_| spare.watch(&Segment::default()));
-        (watch, self.since.map_or_else(Beginning::default, |since| *since))
+        match self.since {
+            Some(since) => since.followed_from(watch, key, spare),
+            None => watch,
+        }
     }
 }
 

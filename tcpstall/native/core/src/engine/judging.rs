@@ -1,6 +1,6 @@
 //! Judges flows that are over.
 
-use super::entry::{self, Ended, Over};
+use super::entry::{Ended, Over};
 use super::spare::{Spare, TOGETHER};
 use super::{Filter, RunOptions};
 use crate::anonymise::Pseudonyms;
@@ -44,7 +44,7 @@ impl<'a> Judging<'a> {
         rows.reserve(ended.len());
         let mut ended = ended.into_iter();
         while ended.len() > 0 {
-            let some = entry::over(ended.by_ref().take(TOGETHER), spare);
+            let some: Vec<Over> = ended.by_ref().take(TOGETHER).map(|ended| ended.over(spare)).collect();
             some.iter().for_each(|over| self.judge(over, rows));
             some.into_iter().for_each(|over| spare.takes(over.flow));
         }

@@ -7,7 +7,7 @@ use std::{mem, thread};
 
 use super::batch::Batch;
 use super::deal::{BATCHES, Dealer};
-use super::entry::{self, Ended, Over};
+use super::entry::{Ended, Over};
 use super::followers::{Followers, Told};
 use super::judging::Judging;
 use super::reader::{Filled, Reader};
@@ -189,7 +189,7 @@ impl<'a> Pass<'a> {
     fn hand_on_all(&mut self, ended: Vec<Ended>, shards: &mut Shards) -> ControlFlow<()> {
         let mut ended = ended.into_iter();
         while ended.len() > 0 {
-            let over = entry::over(ended.by_ref().take(TOGETHER), &mut shards.spare);
+            let over: Vec<Over> = ended.by_ref().take(TOGETHER).map(|ended| ended.over(&mut shards.spare)).collect();
             self.hand_on(&over)?;
             over.into_iter().for_each(|over| shards.spare.takes(over.flow));
         }
