@@ -88,10 +88,10 @@ impl Column {
     pub(super) fn add(&mut self, values: &Values) {
         match (&mut self.begun, values) {
             (Begun::Integers(same), Values::Integers(numbers)) => {
-                if numbers.known().unknown() == 0 {
-                    same.extend_from_slice(numbers.all());
-                } else {
-                    same.extend(numbers.iter().flatten());
+                match numbers.known().unknown() {
+                    0 => same.extend_from_slice(numbers.all()),
+                    unknown if unknown == numbers.len() => (),
+                    _ => same.extend(numbers.iter().flatten()),
                 }
                 self.known.append(numbers.known());
             }

@@ -39,6 +39,17 @@ impl<T: Copy + Eq + Default> Same<T> {
         self.len += values.len();
     }
 
+    /// Appends so many times one value.
+    pub(super) fn repeat(&mut self, value: T, count: usize) {
+        if count > 0 && self.all.is_empty() && (self.len == 0 || self.one == value) {
+            self.one = value;
+        } else if count > 0 {
+            self.begin();
+            self.all.resize(self.len + count, value);
+        }
+        self.len += count;
+    }
+
     fn begin(&mut self) {
         if self.all.is_empty() {
             self.all = vec![self.one; self.len];
@@ -112,6 +123,8 @@ mod tests {
         same.extend_from_slice(&[7, 7]);
         same.extend([7].into_iter());
         assert_eq!((same.one(), same.len(), same.size(), values(&same)), (Some(7), 3, 0, vec![7; 3]));
+        same.repeat(9, 0);
+        assert_eq!(same.one(), Some(7));
         same.extend([7, 8].into_iter());
         same.extend_from_slice(&[7]);
         assert_eq!((same.one(), same.len(), values(&same)), (None, 6, vec![7, 7, 7, 7, 8, 7]));
@@ -122,5 +135,11 @@ mod tests {
         let mut same = Same::default();
         same.extend_from_slice(&[1, 2]);
         assert_eq!((same.len(), values(&same)), (2, vec![1, 2]));
+        same.repeat(3, 2);
+        assert_eq!((same.len(), values(&same)), (4, vec![1, 2, 3, 3]));
+        let mut same = Same::default();
+        same.repeat(4, 2);
+        same.repeat(5, 1);
+        assert_eq!((same.len(), values(&same)), (3, vec![4, 4, 5]));
     }
 }

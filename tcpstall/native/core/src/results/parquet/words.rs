@@ -59,6 +59,9 @@ impl Words {
 impl Numbered {
     fn add(&mut self, texts: &Texts) {
         let numbers: Vec<u32> = texts.words().map(|word| self.number(word.as_bytes())).collect();
+        if let [number] = *numbers {
+            return self.which.repeat(number, texts.len() - texts.known().unknown());
+        }
         let known = texts.numbered().flatten();
         self.which.extend(known.filter_map(|word| numbers.get(word as usize).copied()));
     }
