@@ -60,10 +60,13 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     }
 }
 
+/// Divisor of the flight: ACKs of so much that release nothing have met no full window.
+pub(super) const LET_PASS: i64 = 2;
+
 /// ACKs of half of the flight released nothing. Each makes room in a congestion window, and Linux defers no frame for
 /// longer than until a third of the window has room (`tcp_tso_should_defer`).
 fn let_half_pass(pause: &Pause) -> bool {
-    let half = pause.left_in_flight > 0 && 2 * pause.acked >= pause.flight_at_start;
+    let half = pause.left_in_flight > 0 && LET_PASS * pause.acked >= pause.flight_at_start;
     pause.near_sender() && pause.losses == 0 && half && pause.let_room_pass()
 }
 

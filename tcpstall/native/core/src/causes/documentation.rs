@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::{bandwidth_limited, delayed_ack, sndbuf_limited, zero_window};
+use super::{bandwidth_limited, cwnd_limited, delayed_ack, sndbuf_limited, zero_window};
 use crate::pause::bottleneck::{QUEUE_PART, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::{beat::PACE_SHARE, context::HURRIED, reading::LAG_SHARE};
 use crate::sender::cwnd::INITIAL_WINDOW;
@@ -31,6 +31,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("reach {:.0} % of the modelled", limits.cwnd_share * 100.0),
             format!("({:.0} % also once losses", limits.cwnd_share_after_loss * 100.0),
             format!("initial window of {} segments", word(INITIAL_WINDOW)),
+            format!("ACKs of {} of the", part(1.0 / cwnd_limited::LET_PASS as f64)),
         ],
         Cause::RwndLimited => vec![
             format!("below {} of a window", part(1.0 / 3.0)),
