@@ -173,15 +173,25 @@ class _Crew:
             with suppress(BrokenPipeError, ConnectionResetError):
                 worker.pipe.send(worker.task)
 
+    def _leave_to_others(self, worker: _Worker) -> None:
+        """Its process ended before it could work: its task is not to blame, and there is one worker less."""
+        if worker.task is not None:
+            self._to_do.appendleft((worker.task, worker.deaths))
+        for idle in [other for other in self._workers if other.task is None]:
+            self._give(idle)
+
     def _lost(self, worker: _Worker, done: Callable[[Done], None]) -> None:
-        """Its process has ended by itself. Raises CannotWork where it had not got as far as its task."""
+        """Its process has ended by itself. Raises CannotWork where no other is left, and it had not started."""
         code = worker.process.wait()
         words = worker.last_words()
         task, deaths = worker.task, worker.deaths + 1
         self._workers.remove(worker)
         worker.close()
-        if not worker.ready:
+        if not worker.ready and not self._workers:
             raise _cannot_start(words or _end(code))
+        if not worker.ready:
+            self._leave_to_others(worker)
+            return
         if task is not None:
             if deaths < _DEATHS:
                 self._to_do.extend((Task((each,)), deaths) for each in task.sets)

@@ -8,9 +8,11 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
+from tcpstall.archive import local
 from tcpstall.archive.progress import Nobody
 from tcpstall.archive.scan import scan
 from tcpstall.archive.task import Done
@@ -76,6 +78,25 @@ def test_a_worker_that_dies_is_replaced(made: Path, undisturbed: Path, tmp_path:
 
     scan([str(made)], str(tmp_path / "store"), jobs=2, progress=Killing())
     assert killed
+    assert rows(tmp_path / "store") == rows(undisturbed)
+
+
+@pytest.mark.usefixtures("small_tasks")
+def test_what_a_worker_that_never_started_had_to_do_is_left_to_others(
+    made: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, hired = local._started, []
+
+    def start(descriptor: int) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+        process, complaints = started(descriptor)
+        hired.append(process)
+        if len(hired) == 2:
+            process.kill()
+        return process, complaints
+
+    monkeypatch.setattr(local, "_started", start)
+    scan([str(made)], str(tmp_path / "store"), jobs=2)
+    assert len(hired) == 2
     assert rows(tmp_path / "store") == rows(undisturbed)
 
 

@@ -17,7 +17,9 @@ const FULL_SHARE: f64 = 0.3;
 /// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
 /// that. Where even that bound leaves room, no window was full.
 pub(super) fn infer(pauses: &mut [Pause]) {
-    if pauses.iter().any(overruns) {
+    let overrun = pauses.iter().filter(|pause| overruns(pause)).count();
+    // Where flights end at the window it is one: an ACK that the tap saw late makes it seem overrun once.
+    if overrun > pauses.iter().filter(|pause| ends_at_window(pause)).count() {
         pauses.iter_mut().for_each(forget_window);
     }
     // Before the first window was seen the field is also 0.
@@ -62,6 +64,11 @@ fn overruns(pause: &Pause) -> bool {
     let most = pause.largest_window.max(pause.window.unwrap_or_default());
     let certain = !pause.flight_unknown && pause.unseen.is_nothing() && pause.disorder == Nanos::ZERO;
     unscaled && certain && pause.flight_at_start > most + i64::from(pause.mss)
+}
+
+/// The flight left less than a segment of the window, or overran it by less than one.
+fn ends_at_window(pause: &Pause) -> bool {
+    pause.flight_at_start > 0 && pause.room_at_start.is_some_and(|room| room.abs() < i64::from(pause.mss))
 }
 
 /// Treats the window as one of unknown scale; only a field of 0 still says that it is closed.
