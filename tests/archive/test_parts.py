@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.parquet
 import pytest
 
 from tcpstall import _core
@@ -133,6 +134,22 @@ def test_values_of_every_kind_are_read_as_they_were(tmp_path: Path) -> None:
             assert duckdb.sql(counted).fetchall() == [(times_there * len(plain), times_there)]
             of_one = f"SELECT {columns} FROM {file} WHERE scan = '{scan}'"
             assert duckdb.sql(f"SELECT {columns} FROM plain EXCEPT ALL ({of_one})").fetchall() == []
+
+
+def test_another_reader_finds_the_same_rows(tmp_path: Path) -> None:
+    """Also in columns without a value, and in files of one row."""
+    gathered = _core.Gathered()
+    captures = [str(path) for path in sorted(FIXTURES.glob("*.pcap"))]
+    gathered.add(_core.analyze(captures, sets=list(range(len(captures)))), "abc", captures)
+    gathered.add(_core.analyze(captures[:1]), "abd", captures[:1])
+    Held(gathered, tmp_path / "held")
+    files = sorted((tmp_path / "held").glob("*.parquet"))
+    assert len(files) > 3
+    for file in files:
+        table = pyarrow.parquet.read_table(file)
+        assert any(column.null_count == len(table) for column in table.columns)
+        rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        assert rows == duckdb.sql(f"FROM read_parquet('{file}')").fetchall()
 
 
 def test_readers_learn_the_ends_of_columns_and_skip_what_cannot_have_an_answer(tmp_path: Path) -> None:

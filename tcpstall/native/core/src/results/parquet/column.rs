@@ -145,8 +145,12 @@ impl Column {
     }
 }
 
-/// Numbers of rows among the different ones; `otherwise` where there are too many of these.
+/// Numbers of rows among the different ones; `otherwise` where there are too many of these. Where no value is known there is
+/// nothing to write: readers take a dictionary of no words for damage.
 fn numbers(mut pages: Pages, same: &Same<i64>, otherwise: Encoding) -> Pages {
+    if same.len() == 0 {
+        return pages;
+    }
     if let Some(one) = same.one() {
         return numbered(pages, &Same::of(0, same.len()), one.to_le_bytes().to_vec(), 1);
     }
