@@ -202,14 +202,14 @@ def _forecasts(
         return forecasts
     by_id = {flow.id: flow for flow in flows}
     alone = {one.flow.id: one for one in forecasts}
-    together: dict[int, Forecast] = {}
+    joint: dict[int, Forecast] = {}
     for line in lines_of(whole(), shared, sets):
         changed = [flow in by_id for flow in line]
         answers = _core.whatif_together(names, line, changed, changes, sets=sets, missing_before=missing_before)
         ids = [flow for flow in line if flow in by_id]
         told = [forecast_of(by_id[flow], text, suggested=suggested) for flow, text in zip(ids, answers, strict=True)]
-        together |= {one.flow.id: one for one in told if one.refused is None or _is_better(one, alone[one.flow.id])}
-    return [together.get(one.flow.id, one) for one in forecasts]
+        joint |= {one.flow.id: one for one in told if one.refused is None or _is_better(one, alone[one.flow.id])}
+    return [joint.get(one.flow.id, one) for one in forecasts]
 
 
 def _is_better(together: Forecast, alone: Forecast) -> bool:

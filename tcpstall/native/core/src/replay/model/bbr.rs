@@ -30,8 +30,6 @@ const PROBE: Nanos = Nanos::from_millis(200);
 const LEAST: f64 = 4.0;
 /// Deliveries below which startup's window grows whatever its target, segments (TCP_INIT_CWND).
 const BEGINNING: u64 = 10;
-/// Transmissions that are not paced, segments (Linux tcp_update_skb_after_send).
-const UNPACED: u64 = 10;
 /// Share of the measured rate that is used: a queue never stands for good (bbr_pacing_margin_percent).
 const MARGIN: f64 = 0.99;
 /// Frames of a pacing quantum beyond the target that a host may hold (bbr_quantization_budget).
@@ -96,7 +94,6 @@ pub(super) struct Bbr {
     least_at: Nanos,
     probe_until: Option<(Nanos, u64)>,
     restarts: bool,
-    sent: u64,
     mss: i64,
 }
 
@@ -122,7 +119,6 @@ impl Bbr {
             least_at: Nanos::ZERO,
             probe_until: None,
             restarts: false,
-            sent: 0,
             mss,
         };
         bbr.pace = bbr.rate(f64::from(initial) / rtt.0.max(1) as f64, STARTUP);
@@ -141,14 +137,9 @@ impl Bbr {
         self.window as u32
     }
 
-    /// Pacing rate, bytes of payload per second; `None` for the first flight.
-    pub(super) fn pace(&self) -> Option<f64> {
-        (self.sent >= UNPACED).then_some(self.pace)
-    }
-
-    /// A segment was sent.
-    pub(super) fn sends(&mut self) {
-        self.sent += 1;
+    /// Pacing rate, bytes of payload per second.
+    pub(super) fn pace(&self) -> f64 {
+        self.pace
     }
 
     /// Takes in a write that begins with `in_flight` segments outstanding and nothing unsent.

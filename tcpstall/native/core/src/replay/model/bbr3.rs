@@ -37,8 +37,6 @@ const OLD: Nanos = Nanos::from_millis(5_000);
 const MEASURES: (Nanos, f64) = (Nanos::from_millis(200), 0.5);
 /// Share of the measured rate that is used (§2.5 PacingMarginPercent).
 const MARGIN: f64 = 0.99;
-/// Transmissions that are not paced, segments (Linux tcp_update_skb_after_send).
-const UNPACED: u64 = 10;
 
 /// States of §5.3; the last four but one are those of ProbeBW.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +74,6 @@ pub(super) struct Bbr3 {
     least_rtt: Nanos,
     least_at: Nanos,
     measured_until: Option<Nanos>,
-    sent: u64,
     /// The initial window, segments.
     initial: u64,
     mss: i64,
@@ -129,7 +126,6 @@ impl Bbr3 {
             least_rtt: rtt,
             least_at: Nanos::ZERO,
             measured_until: None,
-            sent: 0,
             initial: u64::from(initial),
             mss,
         }
@@ -147,13 +143,9 @@ impl Bbr3 {
         self.window as u32
     }
 
-    /// Pacing rate, bytes of payload per second; `None` for the first flight.
-    pub(super) fn pace(&self) -> Option<f64> {
-        (self.sent >= UNPACED).then_some(self.pace)
-    }
-
-    pub(super) fn sends(&mut self) {
-        self.sent += 1;
+    /// Pacing rate, bytes of payload per second.
+    pub(super) fn pace(&self) -> f64 {
+        self.pace
     }
 
     /// Takes in a write that begins with `in_flight` segments outstanding and nothing unsent (§5.4.1).

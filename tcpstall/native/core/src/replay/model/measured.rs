@@ -7,9 +7,18 @@ use crate::replay::setup::Control;
 use crate::replay::setup::{HostSetup, Setup};
 use crate::time::Nanos;
 
+/// Transmissions that are not paced, segments (Linux tcp_update_skb_after_send).
+const UNPACED: u64 = 10;
+
 /// State of such a sender.
 #[derive(Clone, Debug)]
-pub(super) enum Measured {
+pub(super) struct Measured {
+    sent: u64,
+    version: Version,
+}
+
+#[derive(Clone, Debug)]
+enum Version {
     One(Bbr),
     Three(Box<Bbr3>),
 }
@@ -18,73 +27,75 @@ impl Measured {
     /// The state of an end's new connection, if its congestion control is of this kind.
     pub(super) fn new(setup: &Setup, own: &HostSetup) -> Option<Measured> {
         let (initial, rtt, mss) = (own.initial_window, setup.rtt, own.mss);
-        match own.control {
-            Control::Bbr => Some(Measured::One(Bbr::new(initial, rtt, mss))),
-            Control::Bbr3 => Some(Measured::Three(Box::new(Bbr3::new(initial, rtt, mss)))),
-            Control::Reno | Control::Cubic => None,
-        }
+        let version = match own.control {
+            Control::Bbr => Version::One(Bbr::new(initial, rtt, mss)),
+            Control::Bbr3 => Version::Three(Box::new(Bbr3::new(initial, rtt, mss))),
+            Control::Reno | Control::Cubic => return None,
+        };
+        Some(Measured { sent: 0, version })
     }
 
     pub(super) fn again(self) -> Measured {
-        match self {
-            Measured::One(own) => Measured::One(own.again()),
-            Measured::Three(own) => Measured::Three(Box::new(own.again())),
-        }
+        let version = match self.version {
+            Version::One(own) => Version::One(own.again()),
+            Version::Three(own) => Version::Three(Box::new(own.again())),
+        };
+        Measured { version, ..self }
     }
 
     pub(super) fn delivery(&mut self) -> &mut Delivery {
-        match self {
-            Measured::One(own) => &mut own.delivery,
-            Measured::Three(own) => &mut own.delivery,
+        match &mut self.version {
+            Version::One(own) => &mut own.delivery,
+            Version::Three(own) => &mut own.delivery,
         }
     }
 
     pub(super) fn segments(&self) -> u32 {
-        match self {
-            Measured::One(own) => own.segments(),
-            Measured::Three(own) => own.segments(),
+        match &self.version {
+            Version::One(own) => own.segments(),
+            Version::Three(own) => own.segments(),
         }
     }
 
+    /// Pacing rate, bytes of payload per second; `None` for the first flight.
     pub(super) fn pace(&self) -> Option<f64> {
-        match self {
-            Measured::One(own) => own.pace(),
-            Measured::Three(own) => own.pace(),
-        }
+        let pace = match &self.version {
+            Version::One(own) => own.pace(),
+            Version::Three(own) => own.pace(),
+        };
+        (self.sent >= UNPACED).then_some(pace)
     }
 
+    /// A segment was sent.
     pub(super) fn sends(&mut self) {
-        match self {
-            Measured::One(own) => own.sends(),
-            Measured::Three(own) => own.sends(),
-        }
+        self.sent += 1;
     }
 
     pub(super) fn writes(&mut self, in_flight: u32, now: Nanos) {
-        match self {
-            Measured::One(own) => own.writes(in_flight, now),
-            Measured::Three(own) => own.writes(in_flight, now),
+        match &mut self.version {
+            Version::One(own) => own.writes(in_flight, now),
+            Version::Three(own) => own.writes(in_flight, now),
         }
     }
 
     pub(super) fn on_loss(&mut self) {
-        match self {
-            Measured::One(own) => own.on_loss(),
-            Measured::Three(own) => own.on_loss(),
+        match &mut self.version {
+            Version::One(own) => own.on_loss(),
+            Version::Three(own) => own.on_loss(),
         }
     }
 
     pub(super) fn on_timeout(&mut self) {
-        match self {
-            Measured::One(own) => own.on_timeout(),
-            Measured::Three(own) => own.on_timeout(),
+        match &mut self.version {
+            Version::One(own) => own.on_timeout(),
+            Version::Three(own) => own.on_timeout(),
         }
     }
 
     pub(super) fn on_ack(&mut self, ack: &Delivered, sample: RateSample) {
-        match self {
-            Measured::One(own) => own.on_ack(ack, sample),
-            Measured::Three(own) => own.on_ack(ack, sample),
+        match &mut self.version {
+            Version::One(own) => own.on_ack(ack, sample),
+            Version::Three(own) => own.on_ack(ack, sample),
         }
     }
 }
