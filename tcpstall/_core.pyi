@@ -541,8 +541,7 @@ def whatif(
 
 def whatif_together(
     paths: Sequence[str],
-    flows: Sequence[int],
-    changed: Sequence[bool],
+    lines: Sequence[Sequence[tuple[int, bool]]],
     changes: Sequence[Sequence[tuple[str, int | None]]],
     *,
     since_ns: int | None = None,
@@ -550,10 +549,11 @@ def whatif_together(
     max_expansion: int | None = None,
     sets: Sequence[int] = ...,
     missing_before: Sequence[int] = ...,
-) -> list[str]:
-    """Plays all `flows` of a line again through one queue: JSON text like that of whatif() for each one that is `changed`.
+) -> list[list[str | None]]:
+    """Plays the flows of each of several `lines` again through one queue: JSON text like that of whatif() for each flow with
+    True beside it, None for the others and for those that the captures do not hold.
 
-    Changes of hosts are made at the changed flows, changes of the path at all of them. Raises like whatif().
+    Changes of hosts are made at the flows with True, changes of the path at all of the line. Raises like whatif().
     """
 
 def segments(path: str) -> tuple[Table, CaptureStatus]:

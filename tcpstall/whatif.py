@@ -201,20 +201,20 @@ def _forecasts(
     if not shared:
         return forecasts
     by_id = {flow.id: flow for flow in flows}
-    alone = {one.flow.id: one for one in forecasts}
-    joint: dict[int, Forecast] = {}
-    for line in lines_of(whole(), shared, sets):
-        changed = [flow in by_id for flow in line]
-        answers = _core.whatif_together(names, line, changed, changes, sets=sets, missing_before=missing_before)
-        ids = [flow for flow in line if flow in by_id]
-        told = [forecast_of(by_id[flow], text, suggested=suggested) for flow, text in zip(ids, answers, strict=True)]
-        joint |= {one.flow.id: one for one in told if one.refused is None or _is_better(one, alone[one.flow.id])}
-    return [joint.get(one.flow.id, one) for one in forecasts]
+    joint = {one.flow.id: one for one in forecasts}
+    lines = [[(flow, flow in by_id) for flow in line] for line in lines_of(whole(), shared, sets)]
+    answers = _core.whatif_together(names, lines, changes, sets=sets, missing_before=missing_before)
+    for line, texts in zip(lines, answers, strict=True):
+        changed = [by_id.get(flow) for flow, _ in line]
+        for one in _read(changed, texts, suggested=suggested):
+            if one.refused is None or _is_better(one, joint.get(one.flow.id)):
+                joint[one.flow.id] = one
+    return [joint[flow.id] for flow in flows if flow.id in joint]
 
 
-def _is_better(together: Forecast, alone: Forecast) -> bool:
+def _is_better(together: Forecast, alone: Forecast | None) -> bool:
     """A replay of the whole line that does not fit is a better reason than that of the flow by itself."""
-    return alone.refused is not None and together.replayed is not None
+    return alone is None or (alone.refused is not None and together.replayed is not None)
 
 
 def _up_to_the_first_told(
@@ -229,9 +229,12 @@ def _up_to_the_first_told(
     return forecasts[:1]
 
 
-def _read(flows: Sequence[Flow], texts: Sequence[str | None], *, suggested: bool) -> list[Forecast]:
-    rows = ((flow, text) for flow, text in zip(flows, texts, strict=True) if text is not None)
-    return [forecast_of(flow, text, suggested=suggested) for flow, text in rows]
+def _read(flows: Sequence[Flow | None], texts: Sequence[str | None], *, suggested: bool) -> list[Forecast]:
+    return [
+        forecast_of(flow, text, suggested=suggested)
+        for flow, text in zip(flows, texts, strict=True)
+        if flow is not None and text is not None
+    ]
 
 
 def _remedies(forecasts: Sequence[Forecast]) -> list[tuple[str, int | None]]:

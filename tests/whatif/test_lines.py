@@ -114,7 +114,37 @@ def test_a_flow_keeps_its_own_replay_where_the_line_has_none(monkeypatch: pytest
         "without_pace": None,
         "exchanges_left_out": 0,
     }
-    monkeypatch.setattr(_core, "whatif_together", lambda *_, **__: [json.dumps(refused | nothing)])
+    text = json.dumps(refused | nothing)
+
+    def together(_: object, lines: list[list[tuple[int, bool]]], *__: object, **___: object) -> list[list[str | None]]:
+        return [[text if changed else None for _, changed in line] for line in lines]
+
+    monkeypatch.setattr(_core, "whatif_together", together)
     (forecast,) = asked(SHALLOW, "initcwnd=20", flows=(1,))
     assert forecast.refused == "shared-line"
     assert forecast.replayed is not None
+
+
+def test_the_captures_are_read_once_for_all_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every line in one call, and a flow that a second reading does not find has no prediction of the whole line."""
+    calls: list[list[list[tuple[int, bool]]]] = []
+
+    def together(_: object, lines: list[list[tuple[int, bool]]], *__: object, **___: object) -> list[list[str | None]]:
+        calls.append(lines)
+        return [[None for _ in line] for line in lines]
+
+    monkeypatch.setattr(_core, "whatif_together", together)
+    monkeypatch.setattr("tcpstall.whatif.lines_of", lambda *_: [[0], [1, 2]])
+    found = asked(SHALLOW, "initcwnd=20", flows=(0, 1))
+    assert calls == [[[(0, True)], [(1, True), (2, False)]]]
+    assert [one.flow.id for one in found] == [0, 1]
+
+
+def test_each_line_is_answered_in_its_place() -> None:
+    path, made = str(DEEP / "sender.pcap.gz"), [[("rate", 30_000_000)]]
+    (first,), (second, absent) = _core.whatif_together([path], [[(0, True)], [(1, True), (99, True)]], made)
+    assert first is not None
+    assert second is not None
+    assert first != second
+    assert absent is None
+    assert _core.whatif_together([path], [[(0, False), (1, True)]], made)[0][0] is None
