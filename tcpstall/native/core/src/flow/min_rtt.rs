@@ -35,6 +35,9 @@ pub enum Answer {
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct MinRtt {
     value: Option<Nanos>,
+    /// No answer since has been as short as the level: it is the least of answers that differed, on a route that may have
+    /// become longer still.
+    unmet: bool,
     rising: Option<Rising>,
     /// Earlier levels, and the end of each.
     past: Vec<(Nanos, Nanos)>,
@@ -95,9 +98,10 @@ impl MinRtt {
         if span >= value {
             return self.stand(now, span, answer, late, value);
         }
-        self.rising = None;
+        (self.rising, self.unmet) = (None, false);
         if Self::is_above(value, span) && answers >= ESTABLISHED {
             self.change(now, span);
+            self.unmet = false;
             return Some(late);
         }
         self.value = Some(span);
@@ -127,9 +131,11 @@ impl MinRtt {
     #[inline]
     fn stand(&mut self, now: Nanos, span: Nanos, answer: Answer, late: Nanos, value: Nanos) -> Option<Nanos> {
         if span - value <= LEAST_STEP {
-            self.rising = None;
+            (self.rising, self.unmet) = (None, false);
             return None;
         }
+        // Nothing speaks for a level that no answer has met.
+        let answer = if self.unmet { Answer::Bare } else { answer };
         let rising = self.rising.take_if(|rising| span < rising.least - ALIKE || answer == Answer::Bare);
         if answer != Answer::Bare {
             return None;
@@ -158,7 +164,7 @@ impl MinRtt {
             self.past.push((since, old));
         }
         self.value = Some(value);
-        self.rising = None;
+        (self.rising, self.unmet) = (None, true);
     }
 }
 
@@ -211,6 +217,27 @@ mod tests {
     fn a_level_that_is_little_higher_is_believed_after_eight_round_trips_and_dated_back() {
         let level = a_little_longer(|i| 8 + i % 2, Answer::Bare);
         assert_eq!((level.get(), level.at(ms(800)), level.at(ms(830))), (Some(ms(88)), Some(ms(80)), Some(ms(88))));
+    }
+
+    /// Plays a route that becomes longer while answers of 100 to 120 ms make the level, one `between`, and then answers of
+    /// 120 ms of an end that may have waited.
+    fn after_a_ramp(between: Option<i64>) -> MinRtt {
+        let mut level = MinRtt::default();
+        (0..10).for_each(|i| _ = level.offer(ms(i * 90), ms(30), Answer::Bare, ms(0), i as u32));
+        for (at, span) in [(1_000, 100), (1_110, 110), (1_230, 120)] {
+            level.offer(ms(at), ms(span), Answer::Bare, ms(span / 2), 10);
+        }
+        if let Some(span) = between {
+            level.offer(ms(1_350), ms(span), Answer::Unsure, ms(0), 10);
+        }
+        (0..12).for_each(|i| _ = level.offer(ms(1_480 + i * 130), ms(120), Answer::Unsure, ms(0), 10));
+        level
+    }
+
+    #[test]
+    fn a_level_that_no_answer_has_met_gives_way_to_answers_that_stand() {
+        let (level, met) = (after_a_ramp(None), after_a_ramp(Some(101)));
+        assert_eq!((level.get(), met.get()), (Some(ms(120)), Some(ms(100))));
     }
 
     #[test]
