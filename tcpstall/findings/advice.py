@@ -26,6 +26,7 @@ _ADVICE: Mapping[str, str] = {
     "handshake-slow": "look at the server's load and accept queue",
     "handshake-distance": "reuse connections, or serve from nearer",
     "server-slow": "look at the server's application: it had the request",
+    "server-timer": "nothing if these are long polls; if the answers are errors, find what the server waited for",
     "messages": "nothing, unless a user waited for one of them",
     "idle": "nothing: an application had nothing to say",
     "loss": "find where packets are lost",

@@ -18,6 +18,7 @@ _HEADLINES = {
     "handshake-slow": "handshake slow to be answered",
     "handshake-distance": "handshakes over a long path",
     "server-slow": "server slow to answer",
+    "server-timer": "server answers by a timer",
     "messages": "small messages with pauses",
     "idle": "idle",
     "loss": "loss",
@@ -97,6 +98,8 @@ def sentence(finding: Finding) -> str:
         case "server-slow":
             verb = "is" if finding.address else "are"
             return f"{place} {verb} slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
+        case "server-timer":
+            return f"nobody may have waited: {place} answers by a timer, {_timed(finding)}: a long poll, or a timeout"
         case kind if kind in RATES:
             return f"{headline(finding)}: {_rate(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
         case "idle" | "messages":
@@ -162,6 +165,12 @@ def _handshake_loss(finding: Finding) -> str:
 def _server_slow(finding: Finding) -> str:
     of = f" of {counted(finding.exchanges, 'request')}" if finding.exchanges >= finding.counted > 0 else ""
     return f"{number(finding.counted)}{of} waited for the first byte"
+
+
+def _timed(finding: Finding) -> str:
+    stall = (finding.example.stall if finding.example else None) or {}
+    each = min(filter(None, (stall.get("duration_ns"), stall.get("evidence", {}).get("freed_to_data_ns"))), default=0)
+    return f"{counted(finding.waits, 'answer')}{f' after {duration(each)} each' if each else ''}"
 
 
 def _in_pieces(finding: Finding) -> str:
@@ -260,6 +269,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "handshake-slow": _handshake_slow,
     "handshake-loss": _handshake_loss,
     "server-slow": _server_slow,
+    "server-timer": _timed,
     "sent-in-pieces": _in_pieces,
     "loss": _loss,
     "reordering": _reordering,

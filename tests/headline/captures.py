@@ -187,6 +187,35 @@ def closed_after_idling(scene: Scene) -> None:
     scene.client_resets()
 
 
+def long_polls(scene: Scene) -> None:
+    """The server answers after half a minute each time, and is asked again at once."""
+    scene.handshake(rtt_ms=20)
+    for late in (30_012, 30_014, 30_013, 30_016, 30_011):
+        scene.download(5_000, think_ms=late)
+    scene.closes()
+
+
+def goodbye(scene: Scene) -> None:
+    """Ten seconds after its last answer the server says goodbye and closes."""
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(10_000)
+    scene.server_sends(37)
+    scene.closes()
+
+
+def goodbye_after_a_word(scene: Scene) -> None:
+    """The client had the last word, which wanted no answer; minutes later the server says goodbye and closes."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(3):
+        scene.download(5_000)
+    scene.client_sends(31)
+    scene.server_acks()
+    scene.wait_ms(240_000)
+    scene.server_sends(73)
+    scene.closes()
+
+
 NOBODYS: dict[str, Callable[[Scene], None]] = {
     "terminal": terminal,
     "keep-alive": keep_alive,
@@ -194,5 +223,8 @@ NOBODYS: dict[str, Callable[[Scene], None]] = {
     "telemetry": telemetry,
     "still-there": there,
     "idle-until-closed": closed_after_idling,
+    "long-polls": long_polls,
+    "goodbye": goodbye,
+    "goodbye-after-a-word": goodbye_after_a_word,
 }
 """Time that must never lead."""

@@ -50,6 +50,49 @@ def test_time_that_nobody_can_give_back_never_leads(scene: Scene, name: str) -> 
     assert all(row.recoverable_ns is None for row in rows if row.kind in IDLE)
 
 
+def timeouts(scene: Scene, answers: tuple[int, ...]) -> None:
+    """Each answer after that time, milliseconds; the client thinks for a second before it asks again."""
+    scene.handshake(rtt_ms=20)
+    for late in answers:
+        scene.wait_ms(1_000)
+        scene.download(5_000, think_ms=late)
+    scene.closes()
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind"),
+    [
+        ((30_012, 30_014, 30_013, 30_016), "server-timer"),
+        ((30_012, 30_014, 30_013), "server-slow"),
+        ((5_002, 5_001, 5_003, 5_002, 5_001), "server-slow"),
+        ((30_012, 21_402, 30_013, 30_016, 12_000, 14_900, 17_300), "server-slow"),
+    ],
+    ids=["a-timer", "too-few", "a-short-one", "of-many-lengths"],
+)
+def test_answers_of_one_length_are_a_timers(scene: Scene, answers: tuple[int, ...], kind: str) -> None:
+    timeouts(scene, answers)
+    rows = {row.kind: row for row in found(scene)}
+    assert len({"server-timer", "server-slow"} & rows.keys()) == 1
+    assert rows[kind].time_ns == pytest.approx(sum(answers) * 1e6, rel=0.05)
+
+
+def test_a_timer_says_how_long_it_is_and_that_nobody_may_have_waited(scene: Scene) -> None:
+    timeouts(scene, (30_012, 30_014, 30_013, 30_016))
+    first, *_ = found(scene)
+    assert first.recoverable_ns is None
+    assert sentence(first) == (
+        "nobody may have waited: 10.0.0.2:80 answers by a timer, 4 answers after 30.04 s each: "
+        "a long poll, or a timeout"
+    )
+
+
+def test_an_answer_of_a_word_after_which_the_only_exchange_closes_is_slow(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(100, think_ms=31_000)
+    scene.closes()
+    assert found(scene)[0].kind == "server-slow"
+
+
 def test_a_fault_comes_before_a_terminal_that_idles_for_longer(tmp_path: Path) -> None:
     person, slow = Scene(tmp_path, client_port=50_000), Scene(tmp_path)
     terminal(person)

@@ -209,6 +209,9 @@ row! {
         pub duration_ns: Nanos,
         /// False where no new data ever followed.
         pub ended: bool,
+        /// New data of its sender from then to its next pause, bytes.
+        #[json(hidden)]
+        pub then_bytes: u64,
         /// Cause of the wait.
         pub cause: Cause,
         /// Detail that narrows the cause, empty where there is none.

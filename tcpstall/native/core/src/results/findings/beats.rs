@@ -14,6 +14,12 @@ const BEAT: i64 = 50;
 const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
 /// Silences of one length that make a timer.
 const BEATS: usize = 4;
+/// Shortest time after which a timer answers: below it an answer may wait for another host's timeout, as of DNS (5 s).
+const LEAST_TIMED: Nanos = Nanos::from_millis(10_000);
+/// Share of a flow's time in which such answers are due: its client asks again at once.
+const ALWAYS_DUE: f64 = 0.9;
+/// Least status that tells of an error (RFC 9110 §15.5): answers with it after the same time each are timeouts.
+const ERROR: u16 = 400;
 
 /// Silences of each end's application.
 #[derive(Default)]
@@ -28,6 +34,8 @@ pub(super) struct Beats {
     /// Start and end, in order, of the exchanges after a silence in which a small message was answered by one of the
     /// same length: a heartbeat.
     echoes: Vec<(Nanos, Nanos)>,
+    /// Lengths, in order, of the server's times before its answers, where these take nearly all of the flow's time.
+    answers: Vec<Silence>,
 }
 
 type Silence = (End, &'static str, i64);
@@ -45,7 +53,15 @@ impl Beats {
             );
         }
         between.sort_unstable();
-        Beats { small, own, between, echoes: echoes(row.exchanges.as_deref().unwrap_or_default()) }
+        let echoes = echoes(row.exchanges.as_deref().unwrap_or_default());
+        Beats { small, own, between, echoes, answers: answers(row) }
+    }
+
+    /// True for an answer whose time a timer set: several of the flow took as long, and hardly another as much.
+    pub(super) fn times(&self, stall: &StallRow) -> bool {
+        let length = weight(stall);
+        let alike = within(&self.answers, stall, length - length / BEAT, length + length / BEAT);
+        length >= LEAST_TIMED.0 && alike >= BEATS && 2 * alike >= self.answers.len()
     }
 
     /// True if the end sent little data before that wait and after it.
@@ -75,6 +91,17 @@ fn echoes(exchanges: &[Exchange]) -> Vec<(Nanos, Nanos)> {
         .filter(|exchange| exchange.request_bytes <= MESSAGE)
         .map(|exchange| (exchange.start_ns, exchange.end_ns))
         .collect()
+}
+
+fn answers(row: &FlowRow) -> Vec<Silence> {
+    let long = |stall: &&StallRow| {
+        let answer = stall.sender == End::Server && stall.detail == details::THINK_TIME && stall.ended;
+        answer && stall.cause == Cause::AppLimited && weight(stall) >= LEAST_TIMED.0
+    };
+    let answers = lengths(row.stalls.iter().filter(long));
+    let due: i64 = answers.iter().map(|(_, _, length)| *length).sum();
+    let fails = row.names.as_ref().and_then(|names| names.http_status).is_some_and(|status| status >= ERROR);
+    if fails || Nanos(due) < (row.end_ns - row.start_ns).scaled(ALWAYS_DUE) { Vec::new() } else { answers }
 }
 
 fn lengths<'a>(stalls: impl Iterator<Item = &'a StallRow>) -> Vec<Silence> {

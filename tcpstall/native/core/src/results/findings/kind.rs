@@ -25,6 +25,8 @@ pub enum FindingKind {
     HandshakeDistance,
     /// The server had the request and did not answer.
     ServerSlow,
+    /// The server answered after the same time again and again, and was asked again at once: a long poll, or a timeout.
+    ServerTimer,
     /// An end paused in the middle of a message.
     SentInPieces,
     /// Small messages in both directions, as of a terminal, a chat or a heartbeat: probably nobody waited.
@@ -66,6 +68,7 @@ impl FindingKind {
             FindingKind::HandshakeSlow => "handshake-slow",
             FindingKind::HandshakeDistance => "handshake-distance",
             FindingKind::ServerSlow => "server-slow",
+            FindingKind::ServerTimer => "server-timer",
             FindingKind::SentInPieces => "sent-in-pieces",
             FindingKind::Messages => "messages",
             FindingKind::Idle => "idle",
@@ -87,6 +90,7 @@ impl FindingKind {
         !matches!(
             self,
             FindingKind::HandshakeDistance
+                | FindingKind::ServerTimer
                 | FindingKind::Messages
                 | FindingKind::Idle
                 | FindingKind::RateWindow

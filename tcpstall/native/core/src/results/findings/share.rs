@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::beats::Beats;
+use super::farewell;
 use super::kind::FindingKind;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
@@ -235,11 +236,14 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind
     if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {
         return FindingKind::Idle;
     }
+    if farewell::ends(row, stall) {
+        return FindingKind::Idle;
+    }
     if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
         return FindingKind::Messages;
     }
     if answers {
-        return FindingKind::ServerSlow;
+        return if beats.times(stall) { FindingKind::ServerTimer } else { FindingKind::ServerSlow };
     }
     let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));

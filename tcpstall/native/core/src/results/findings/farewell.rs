@@ -1,0 +1,28 @@
+//! Detects the last words of an end that closes an idle connection by a timer: nobody waited for them.
+
+use super::weight::{MESSAGE, weight};
+use crate::causes::details;
+use crate::flow::rounds::UNPROMPTED_AFTER;
+use crate::results::rows::{FlowRow, StallRow};
+use crate::time::Nanos;
+
+/// Silence after which little data before the close answers nothing, although the peer spoke last: it had acknowledged a
+/// setting, or kept the connection alive. Servers of HTTP/2 close what is idle after 3 to 4 minutes, balancers after 60 s.
+const UNANSWERED_AFTER: Nanos = Nanos::from_millis(30_000);
+/// Exchanges of a connection that is kept for more: the only answer of a connection is no last word.
+const KEPT: u64 = 2;
+
+/// True if the wait ended with little data, the last of its end, and the connection closed soon after that: within the
+/// time that the silence had lasted.
+pub(super) fn ends(row: &FlowRow, stall: &StallRow) -> bool {
+    let connection = &row.connection;
+    let least = match stall.detail {
+        details::IDLE => UNPROMPTED_AFTER,
+        details::THINK_TIME if connection.exchanges >= KEPT => UNANSWERED_AFTER,
+        _ => return false,
+    };
+    let soon =
+        connection.closed_ns.is_some_and(|closed| closed >= stall.end_ns && closed - stall.end_ns <= stall.duration_ns);
+    let last = || row.stalls.iter().all(|other| other.sender != stall.sender || other.start_ns < stall.end_ns);
+    weight(stall) >= least.0 && (1..=MESSAGE).contains(&stall.then_bytes) && soon && last()
+}
