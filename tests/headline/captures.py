@@ -216,6 +216,18 @@ def goodbye_after_a_word(scene: Scene) -> None:
     scene.closes()
 
 
+def kept_for_later(scene: Scene) -> None:
+    """After an answer the client says a word that wants none, and uses the connection again two minutes later."""
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.client_sends(172)
+    scene.server_acks()
+    scene.wait_ms(120_000)
+    scene.client_transfers(7_083)
+    scene.server_sends(176)
+    scene.closes()
+
+
 NOBODYS: dict[str, Callable[[Scene], None]] = {
     "terminal": terminal,
     "keep-alive": keep_alive,
@@ -225,6 +237,7 @@ NOBODYS: dict[str, Callable[[Scene], None]] = {
     "idle-until-closed": closed_after_idling,
     "long-polls": long_polls,
     "goodbye": goodbye,
+    "kept-for-later": kept_for_later,
     "goodbye-after-a-word": goodbye_after_a_word,
 }
 """Time that must never lead."""

@@ -15,6 +15,9 @@ const EVEN: f64 = 0.03;
 const HOST: Nanos = Nanos::from_micros(300);
 /// Shortest round: below this hosts' own times count as much.
 const SHORTEST: Nanos = Nanos::from_millis(1);
+/// Longest round of a path: beyond twice the first retransmission timeout (RFC 6298 §2.1) every SYN would be retransmitted. A
+/// longer beat is an application's.
+const LONGEST: Nanos = Nanos::from_millis(2_000);
 /// Divisor of the round within which the receiver's first ACK must leave.
 const PROMPT: i64 = 8;
 
@@ -101,7 +104,8 @@ impl AckClock {
         let rounds = &self.rounds;
         let least = rounds.iter().map(|round| round.span).min()?;
         let most = rounds.iter().map(|round| round.span).max()?;
-        let even = self.seen >= ROUNDS && least >= SHORTEST && most - least <= least.scaled(EVEN).max(HOST);
+        let path = (SHORTEST..=LONGEST).contains(&least);
+        let even = self.seen >= ROUNDS && path && most - least <= least.scaled(EVEN).max(HOST);
         let grows = rounds.windows(2).all(|pair| pair[1].whole && pair[1].bytes > pair[0].bytes) && rounds[0].whole;
         let cut = rounds.iter().all(|round| round.cut);
         (even && (grows || cut)).then_some(least)
@@ -115,10 +119,15 @@ mod tests {
     /// Plays rounds of 20 ms, of so many whole segments each; the receiver acknowledges at once the segments that it
     /// `answers`, by their number in the round and the round's length.
     fn distance(rounds: &[i64], answers: impl Fn(i64, i64) -> bool) -> Option<Nanos> {
+        every(20, rounds, answers)
+    }
+
+    /// The same with rounds of so many milliseconds.
+    fn every(span_ms: i64, rounds: &[i64], answers: impl Fn(i64, i64) -> bool) -> Option<Nanos> {
         let (mut clock, mut sent, mut found) = (AckClock::default(), 1, None);
         for (round, segments) in rounds.iter().enumerate() {
             for segment in 1..=*segments {
-                let time = Nanos::from_millis(20 * round as i64) + Nanos::from_micros(12 * segment);
+                let time = Nanos::from_millis(span_ms * round as i64) + Nanos::from_micros(12 * segment);
                 let data = Segment { time, payload: 1_448, ..Segment::default() };
                 found = clock.follows(&data, sent, 1_448).or(found);
                 sent += 1_448;
@@ -136,6 +145,13 @@ mod tests {
         let prompt = distance(&rounds, |segment, last| segment % 2 == 0 || segment == last);
         assert!(prompt.is_some());
         assert_eq!(distance(&rounds, |segment, _| segment % 2 == 0), prompt);
+    }
+
+    #[test]
+    fn a_beat_that_no_path_is_as_long_as_shows_no_distance() {
+        let rounds = [10, 11, 11, 11, 12, 12];
+        assert!(every(1_900, &rounds, |_, _| true).is_some());
+        assert_eq!(every(10_000, &rounds, |_, _| true), None);
     }
 
     #[test]

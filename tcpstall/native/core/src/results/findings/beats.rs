@@ -16,7 +16,7 @@ const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
 const BEATS: usize = 4;
 /// Shortest time after which a timer answers: below it an answer may wait for another host's timeout, as of DNS (5 s).
 const LEAST_TIMED: Nanos = Nanos::from_millis(10_000);
-/// Share of a flow's time in which such answers are due: its client asks again at once.
+/// Share of the time from the first of such answers to the last in which one is due: the client asks again at once.
 const ALWAYS_DUE: f64 = 0.9;
 /// Least status that tells of an error (RFC 9110 §15.5): answers with it after the same time each are timeouts.
 const ERROR: u16 = 400;
@@ -98,10 +98,12 @@ fn answers(row: &FlowRow) -> Vec<Silence> {
         let answer = stall.sender == End::Server && stall.detail == details::THINK_TIME && stall.ended;
         answer && stall.cause == Cause::AppLimited && weight(stall) >= LEAST_TIMED.0
     };
-    let answers = lengths(row.stalls.iter().filter(long));
-    let due: i64 = answers.iter().map(|(_, _, length)| *length).sum();
+    let long: Vec<&StallRow> = row.stalls.iter().filter(long).collect();
+    let (Some(first), Some(last)) = (long.first(), long.last()) else { return Vec::new() };
+    let due: i64 = long.iter().map(|stall| weight(stall)).sum();
+    let always = Nanos(due) >= (last.end_ns - first.start_ns).scaled(ALWAYS_DUE);
     let fails = row.names.as_ref().and_then(|names| names.http_status).is_some_and(|status| status >= ERROR);
-    if fails || Nanos(due) < (row.end_ns - row.start_ns).scaled(ALWAYS_DUE) { Vec::new() } else { answers }
+    if always && !fails { lengths(long.into_iter()) } else { Vec::new() }
 }
 
 fn lengths<'a>(stalls: impl Iterator<Item = &'a StallRow>) -> Vec<Silence> {

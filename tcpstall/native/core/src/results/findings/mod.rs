@@ -4,7 +4,7 @@
 //! findings with the least time are grouped by host, and those of hosts into one group.
 
 mod beats;
-mod farewell;
+mod idle;
 mod kind;
 mod parts;
 mod room;

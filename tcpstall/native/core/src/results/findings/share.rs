@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::beats::Beats;
-use super::farewell;
+use super::idle;
 use super::kind::FindingKind;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
@@ -236,7 +236,7 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind
     if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {
         return FindingKind::Idle;
     }
-    if farewell::ends(row, stall) {
+    if idle::ends_with_last_words(row, stall) {
         return FindingKind::Idle;
     }
     if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
@@ -244,6 +244,9 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind
     }
     if answers {
         return if beats.times(stall) { FindingKind::ServerTimer } else { FindingKind::ServerSlow };
+    }
+    if idle::had_said_all(row, stall) {
+        return FindingKind::Idle;
     }
     let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));

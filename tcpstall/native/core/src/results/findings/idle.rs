@@ -1,7 +1,9 @@
-//! Detects the last words of an end that closes an idle connection by a timer: nobody waited for them.
+//! Detects silences of connections that had nothing to carry: before the next message, and before the last words of an end
+//! that closes an idle connection by a timer. Nobody waited for these.
 
 use super::weight::{MESSAGE, weight};
 use crate::causes::details;
+use crate::flow::End;
 use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
@@ -14,7 +16,7 @@ const KEPT: u64 = 2;
 
 /// True if the wait ended with little data, the last of its end, and the connection closed soon after that: within the
 /// time that the silence had lasted.
-pub(super) fn ends(row: &FlowRow, stall: &StallRow) -> bool {
+pub(super) fn ends_with_last_words(row: &FlowRow, stall: &StallRow) -> bool {
     let connection = &row.connection;
     let least = match stall.detail {
         details::IDLE => UNPROMPTED_AFTER,
@@ -25,4 +27,13 @@ pub(super) fn ends(row: &FlowRow, stall: &StallRow) -> bool {
         connection.closed_ns.is_some_and(|closed| closed >= stall.end_ns && closed - stall.end_ns <= stall.duration_ns);
     let last = || row.stalls.iter().all(|other| other.sender != stall.sender || other.start_ns < stall.end_ns);
     weight(stall) >= least.0 && (1..=MESSAGE).contains(&stall.then_bytes) && soon && last()
+}
+
+/// True if the end had said little before a long silence of its own: that was a message, and the next data another. A
+/// client's message is a request, up to a segment: whoever has begun to ask goes on.
+pub(super) fn had_said_all(row: &FlowRow, stall: &StallRow) -> bool {
+    let segment = row.directions.client.mss_bytes.map_or(MESSAGE, u64::from);
+    let most = if stall.sender == End::Client { segment.saturating_sub(1) } else { MESSAGE };
+    let little = stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= most);
+    stall.detail == details::IDLE && weight(stall) >= UNPROMPTED_AFTER.0 && little
 }
