@@ -8,12 +8,12 @@ import queue
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.archive import remote
-from tcpstall.archive.plan import Task
+from tcpstall.archive.plan import Task, joined
 from tcpstall.archive.storage import at
 from tcpstall.archive.store import Commit
 from tcpstall.archive.task import CannotWork, Done, Options, passed_over, scan_task
@@ -59,7 +59,7 @@ class _Unwanted(TcpstallError):
 
 
 def run(
-    tasks: Sequence[Task],
+    tasks: Iterable[Task],
     url: str,
     options: Options,
     done: Callable[[Done], None],
@@ -73,8 +73,9 @@ def run(
     A task whose worker dies goes to another one. One that outlives more workers than the scheduler allows failures is
     tried once more, alone, when all others are done: what kills workers again is skipped, and what only stood in line
     behind it is not. `jobs` is how many workers a cluster `local` has. Raises what `done`, `told` or a worker raise,
-    and CannotOpen.
+    and CannotOpen. All is planned before the first task is submitted: the largest ones are.
     """
+    tasks = list(joined(each for task in tasks for each in task.sets))
     if address != LOCAL:
         url = url if remote.is_url(url) else os.path.abspath(remote.local(url))  # noqa: PTH100 Path would drop a `..`
         _refuse_relative(tasks)

@@ -1,6 +1,6 @@
 """Captures under paths, URLs and globs, told by their content."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tcpstall.errors import CannotOpen, ExitCode
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["Fingerprints", "Input", "Tally", "find", "fingerprint", "opened"]
+__all__ = ["Fingerprints", "Input", "Tally", "find", "find_by_folder", "fingerprint", "opened"]
 
 _NAMES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".tar", ".tgz", ".tzst", ".txz", ".tbz2")
 """Endings of names of files that should be captures or archives of them; tcpdump -C puts numbers behind them."""
@@ -87,6 +87,21 @@ def find(
     walked = [] if walked is None else walked
     files = listed(list(roots), tally) if settled is None else listed(list(roots), tally, settled.holds)
     return _within(files if settled is None else settled.without(files), tally, remembered or (lambda *_: None), walked)
+
+
+def find_by_folder(roots: Iterable[str], at_once: int, *, walked: list[Walked]) -> Iterator[list[Input]]:
+    """As find, captures of one folder together and at least so many, unless these are the last."""
+    folders: dict[str, list[Listed]] = defaultdict(list)
+    for file in listed(list(roots), Tally()):
+        folders[file.name.rpartition("/")[0]].append(file)
+    some: list[Listed] = []
+    with closing(Opener()) as opener:
+        search = _Search(Tally(), lambda *_: None, opener, walked)
+        for folder in sorted(folders):
+            some += folders.pop(folder)
+            if len(some) >= at_once or not folders:
+                yield [found for file, look in search.looked(iter(some)) for found in search.within(file, look)]
+                some = []
 
 
 def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered, walked: list[Walked]) -> Iterator[Input]:

@@ -57,6 +57,12 @@ class Known:
         """All, but for those of files that were found as they were."""
         self._remembered = Remembered((row for row in self.rows if not wanted(row)), store.archives)
 
+    @property
+    def is_nothing(self) -> bool:
+        """True for a store that never had a capture, and none that is to be scanned again."""
+        store = self._store
+        return not (store.files("captures") or store.recent("captures") or store.lost or store.archives)
+
     def __call__(self, name: str, size: int, changed_ns: int | None) -> Sequence[Input] | None:
         """As Remembered."""
         return self._remembered(name, size, changed_ns)

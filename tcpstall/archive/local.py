@@ -5,18 +5,17 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import accumulate
 from multiprocessing.connection import Connection, wait
 from typing import IO
 
 from tcpstall import _core
 from tcpstall.archive import isolated
-from tcpstall.archive.plan import Task
+from tcpstall.archive.sets import Set, Task
 from tcpstall.archive.task import CannotWork, Done, Options, given_up, passed_over, scan_task
+from tcpstall.archive.to_do import ToDo
 from tcpstall.errors import TcpstallError
 
 __all__ = ["processors", "run", "serve"]
@@ -24,11 +23,15 @@ __all__ = ["processors", "run", "serve"]
 _DEATHS = 2
 """A set that ends its process twice is given up: a third process would end the same way."""
 
-_WORTH_CUTTING_BYTES = 4_000_000
-"""Least size of a task that is cut for a worker without one: half of it takes longer than to start a worker."""
-
 _TOLD_BYTES = 256 << 10
 """Bytes read of which a worker sends one message: of a small file each message takes as long as to plan the file."""
+
+_KEPT_BYTES = 1 << 20
+"""Memory that is taken and given back once: from then on the C library (mallopt(3), M_MMAP_THRESHOLD) keeps blocks of
+that size. Without, the system clears the buffers of each capture anew: 60 us, more than a small capture takes."""
+
+_MORE = "more"
+"""A worker has begun with all sets that it has: it takes further ones into the same commit."""
 
 _READY = "ready"
 """First message of a worker: it has loaded what it needs, so a later end may be the capture's doing."""
@@ -46,7 +49,7 @@ def processors() -> int:
 
 
 def run(
-    tasks: Sequence[Task],
+    tasks: Iterable[Task],
     url: str,
     options: Options,
     done: Callable[[Done], None],
@@ -57,37 +60,15 @@ def run(
 ) -> None:
     """Scans the tasks into the store at `url`; `done` is called here as each is finished, `told` with bytes read since.
 
-    A task whose process dies is tried again, set by set; what dies again is given up, or skipped where the machine is
-    to blame. Raises what `done`, `told` or a worker raise, after all workers have ended, and CannotWork where no worker
-    can be started.
+    Tasks may be planned while they are asked for: workers have begun with the first ones then. A task whose process
+    dies is tried again, set by set; what dies again is given up, or skipped where the machine is to blame. Raises what
+    `tasks`, `done`, `told` or a worker raise, after all workers have ended, and CannotWork where none can be started.
     """
-    jobs = jobs or processors()
-    tasks = _for_all(tasks, jobs)
-    crew = _Crew(tasks, url, options, niceness)
+    crew = _Crew(tasks, jobs or processors(), (url, options, niceness))
     try:
-        crew.work(min(jobs, len(tasks)), done, told)
+        crew.work(done, told)
     finally:
         crew.dismiss()
-
-
-def _for_all(tasks: Sequence[Task], jobs: int) -> list[Task]:
-    """The tasks; where workers have none, large ones of several sets are cut. Each task makes parts of its own."""
-    dealt = list(tasks)
-    while len(dealt) < jobs:
-        sizes = [task.size if len(task.sets) > 1 else 0 for task in dealt]
-        largest = max(sizes, default=0)
-        if largest < _WORTH_CUTTING_BYTES:
-            break
-        number = sizes.index(largest)
-        dealt[number : number + 1] = _halves(dealt[number])
-    return dealt
-
-
-def _halves(task: Task) -> tuple[Task, Task]:
-    """Of about one size, each with neighbours."""
-    upto = list(accumulate(each.size for each in task.sets))
-    middle = min(range(1, len(upto)), key=lambda number: abs(2 * upto[number - 1] - upto[-1]))
-    return Task(task.sets[:middle]), Task(task.sets[middle:])
 
 
 @dataclass(slots=True)
@@ -97,7 +78,11 @@ class _Worker:
     complaints: IO[bytes]
     ready: bool = False
     task: Task | None = None
+    size: int = 0
+    """Bytes of its task, which small sets are added to."""
     deaths: int = 0
+    asks: bool = False
+    """It waits for further sets, or the word that there are none."""
 
     def last_words(self) -> str:
         """The last line that its process wrote to standard error."""
@@ -113,38 +98,77 @@ class _Worker:
 
 
 class _Crew:
-    def __init__(self, tasks: Sequence[Task], url: str, options: Options, niceness: int) -> None:
-        self._to_do = deque((task, 0) for task in tasks)
-        self._arguments = (url, options, niceness)
+    def __init__(self, tasks: Iterable[Task], jobs: int, arguments: tuple[str, Options, int]) -> None:
+        self._plan = iter(tasks)
+        self._is_planned = False
+        self._to_do = ToDo(jobs)
+        self._jobs = jobs
+        self._arguments = arguments
         self._workers: list[_Worker] = []
 
-    def work(self, jobs: int, done: Callable[[Done], None], told: Callable[[int], None]) -> None:
-        for _ in range(jobs):
-            self._hire()
-        import duckdb  # noqa: F401 - commits need it, and this process has nothing to do until the first one
-
-        while any(worker.task is not None for worker in self._workers):
-            ready = wait([worker.pipe for worker in self._workers if worker.task is not None])
+    def work(self, done: Callable[[Done], None], told: Callable[[int], None]) -> None:
+        while self._look_ahead() or self._to_do or any(worker.task is not None for worker in self._workers):
+            self._deal()
+            busy = [worker.pipe for worker in self._workers if worker.task is not None]
+            ready = wait(busy, timeout=None if self._is_planned else 0)
             for worker in [worker for worker in self._workers if worker.pipe in ready]:
-                try:
-                    news = worker.pipe.recv()
-                except (EOFError, OSError):
-                    self._lost(worker, done)
-                    continue
-                if isinstance(news, int):
-                    told(news)
-                    continue
-                if news == _READY:
-                    worker.ready = True
-                    continue
-                worker.task = None
-                if isinstance(news, BaseException):
-                    raise news
-                assert isinstance(news, Done)  # noqa: S101 - the type checker's; workers send nothing else
-                done(news)
-                if news.rest is not None:
-                    self._to_do.appendleft((news.rest, 0))
+                self._hear(worker, done, told)
+
+    def _look_ahead(self) -> bool:
+        """Takes in the next task of the plan, if there is one."""
+        task = None if self._is_planned else next(self._plan, None)
+        if task is not None:
+            self._to_do.add(task)
+        elif not self._is_planned:
+            self._is_planned = True
+            import duckdb  # noqa: F401 - commits need it, and this process has nothing to do until the first one
+        return task is not None
+
+    def _deal(self) -> None:
+        """Gives what is to do to workers who have nothing, and to new ones as far as that is worth it."""
+        for worker in self._workers:
+            if worker.asks:
+                self._answer(worker)
+            elif worker.task is None:
                 self._give(worker)
+        while len(self._workers) < self._jobs and self._to_do.is_worth_a_worker(first=not self._workers):
+            self._hire()
+
+    def _hear(self, worker: _Worker, done: Callable[[Done], None], told: Callable[[int], None]) -> None:
+        try:
+            news = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._lost(worker, done)
+            return
+        if isinstance(news, int):
+            told(news)
+        elif news == _READY:
+            worker.ready = True
+        elif news == _MORE:
+            worker.asks = True
+            self._answer(worker)
+        else:
+            worker.task = None
+            if isinstance(news, BaseException):
+                raise news
+            assert isinstance(news, Done)  # noqa: S101 - the type checker's; workers send nothing else
+            done(news)
+            if news.rest is not None:
+                self._to_do.add_rest(news.rest)
+            self._give(worker)
+
+    def _answer(self, worker: _Worker) -> None:
+        """Adds small sets to its task, or says that it is to end its task; neither while they are still planned."""
+        assert worker.task is not None  # noqa: S101 - the type checker's
+        sets, size = ((), 0) if worker.deaths else self._to_do.portion(behind=worker.size)
+        if not sets and not (self._is_planned or worker.deaths or self._to_do):
+            return
+        worker.asks = False
+        if sets:
+            worker.task = Task((*worker.task.sets, *sets))
+            worker.size += size
+        with suppress(BrokenPipeError, ConnectionResetError):  # its end is noticed when its messages are read
+            worker.pipe.send(sets)
 
     def dismiss(self) -> None:
         for worker in self._workers:
@@ -169,38 +193,34 @@ class _Crew:
 
     def _give(self, worker: _Worker) -> None:
         if self._to_do:
-            worker.task, worker.deaths = self._to_do.popleft()
+            worker.task, worker.deaths = self._to_do.next()
+            worker.size = worker.task.size
             with suppress(BrokenPipeError, ConnectionResetError):
                 worker.pipe.send(worker.task)
 
-    def _leave_to_others(self, worker: _Worker) -> None:
-        """Its process ended before it could work: its task is not to blame, and there is one worker less."""
-        if worker.task is not None:
-            self._to_do.appendleft((worker.task, worker.deaths))
-        for idle in [other for other in self._workers if other.task is None]:
-            self._give(idle)
-
     def _lost(self, worker: _Worker, done: Callable[[Done], None]) -> None:
-        """Its process has ended by itself. Raises CannotWork where no other is left, and it had not started."""
+        """Its process has ended by itself. Raises CannotWork where none of them can be started."""
         code = worker.process.wait()
         words = worker.last_words()
         task, deaths = worker.task, worker.deaths + 1
         self._workers.remove(worker)
         worker.close()
-        if not worker.ready and not self._workers:
-            raise _cannot_start(words or _end(code))
         if not worker.ready:
-            self._leave_to_others(worker)
-            return
-        if task is not None:
+            self._jobs -= 1
+            if not self._jobs:
+                raise _cannot_start(words or _end(code))
+            if task is not None:  # not to blame
+                self._to_do.add_again(task, worker.deaths)
+        elif task is not None:
             if deaths < _DEATHS:
-                self._to_do.extend((Task((each,)), deaths) for each in task.sets)
+                for each in task.sets:
+                    self._to_do.add_again(Task((each,)), deaths)
             else:
                 reason = f"the process that analysed it was lost {deaths} times, {_end(code)}"
                 reason += f": {words}" if words else ""
                 its_own = (code >= 0 or -code in _CRASHES) and not words.startswith(_NOT_ITS_FAULT)
                 done(given_up(task, reason) if its_own else passed_over(task, reason))
-        self._hire()
+        self._deal()
 
 
 def _started(descriptor: int) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
@@ -238,6 +258,7 @@ def serve(descriptor: str) -> None:
         if niceness:
             os.nice(niceness)
         pipe.send(_READY)
+        bytes(_KEPT_BYTES)
 
         untold = 0
 
@@ -251,10 +272,24 @@ def serve(descriptor: str) -> None:
                 untold = 0
 
         while True:
+            task = pipe.recv()
             try:
-                news: object = scan_task(pipe.recv(), url, options, told)
+                news: object = scan_task(task, url, options, told, _further(pipe))
             except TcpstallError as error:
                 news = error
             pipe.send(untold)
             untold = 0
             pipe.send(news)
+
+
+def _further(pipe: "Connection[object, object]") -> Iterator[Set]:
+    """Sets that are scanned with those of a task: asked for when the last ones are begun, and there when they end."""
+    pipe.send(_MORE)
+    return _answered(pipe)
+
+
+def _answered(pipe: "Connection[object, object]") -> Iterator[Set]:
+    while sets := pipe.recv():
+        assert isinstance(sets, tuple)  # noqa: S101 - the type checker's
+        pipe.send(_MORE)
+        yield from sets

@@ -54,12 +54,17 @@ class Metrics:
         self._sums, self._errors = _carried(path)
         self._known = 0
         self._pending = [0, 0]
+        """Captures and bytes; below 0 until a round is planned to its end."""
         self._newest_ns: int | None = None
         self._finished: tuple[float, float] | None = None
 
-    def planned(self, captures: int, size: int, known: int) -> None:
+    def begun(self) -> None:
         """A round begins."""
-        self._pending = [captures, size]
+        self._pending = [0, 0]
+
+    def planned(self, captures: int, size: int, known: int) -> None:
+        """Less what is done already."""
+        self._pending = [self._pending[0] + captures, self._pending[1] + size]
         self._known = known
         self._ledger = last_exported(self._store)
         self._write()
@@ -76,7 +81,7 @@ class Metrics:
         self._sums.update(captures=len(rows), packets=done.packets, flows=done.flows)
         self._errors.update(row["exit_code"] for row in rows if row["exit_code"] != ExitCode.COMPLETE)
         self._errors[ExitCode.CANNOT_OPEN] += len(done.skipped)
-        self._pending = [max(0, self._pending[0] - len(rows)), max(0, self._pending[1] - done.size)]
+        self._pending = [self._pending[0] - len(rows), self._pending[1] - done.size]
         newest = [row["last_ns"] for row in rows if row.get("last_ns") is not None]
         self._newest_ns = max([*newest, *([] if self._newest_ns is None else [self._newest_ns])], default=None)
         if time.monotonic() - self._written_s > _EVERY_S:
@@ -103,8 +108,8 @@ class Metrics:
         for name, family in _COUNTERS.items():
             yield family, [Sample(family.sample, str(self._sums[name]))]
         yield _gauge("known_captures", "captures that were in the store before the round", self._known)
-        yield _gauge("pending_captures", "captures still to be scanned in this round", self._pending[0])
-        yield _gauge("pending_bytes", "bytes still to be scanned in this round", self._pending[1])
+        yield _gauge("pending_captures", "captures still to be scanned in this round", max(0, self._pending[0]))
+        yield _gauge("pending_bytes", "bytes still to be scanned in this round", max(0, self._pending[1]))
         codes = [code for code in ExitCode if code in self._errors or code in _CAPTURES_FAIL_WITH]
         yield (
             _ERRORS,
@@ -141,8 +146,11 @@ class Log:
     def __init__(self, to: TextIO) -> None:
         self._to = to
 
+    def begun(self) -> None:
+        """Not worth a line."""
+
     def planned(self, captures: int, size: int, known: int) -> None:
-        """A round begins."""
+        """All of a round is planned."""
         self._event("planned", captures=captures, bytes=size, known=known)
 
     def read(self, size: int) -> None:

@@ -11,15 +11,11 @@ from tcpstall.archive.discovery import Input
 from tcpstall.archive.marks import is_withdrawn
 from tcpstall.archive.repeat import Wanted, never
 from tcpstall.archive.rotation import grouped
-from tcpstall.archive.sets import Member, Set, Skipped, Task
+from tcpstall.archive.sets import TASK_BYTES, Member, Set, Skipped, Task
 from tcpstall.archive.store import Stream
 from tcpstall.errors import CannotOpen, ExitCode, about
 
-__all__ = ["Member", "Plan", "Set", "Task", "as_originals", "current", "planned"]
-
-_TASK_BYTES = 64_000_000
-"""Small sets are scanned together up to this: a part of Parquet and a commit, both flushed to disk, should cost less
-than what they hold."""
+__all__ = ["Member", "Plan", "Set", "Task", "as_originals", "current", "joined", "planned"]
 
 _KEPT = (
     "it was changed, and other files of its set are gone: the rows of what it was stay as they are; "
@@ -36,7 +32,7 @@ Near = Callable[[Collection[str], Collection[str]], tuple[Sequence[Row], Sequenc
 class Plan:
     """`tasks`, the largest first; `captures`, rows that need no scan: no captures, or a copy of another."""
 
-    tasks: tuple[Task, ...]
+    tasks: Sequence[Task]
     captures: tuple[Row, ...]
     known: int
     """Number of captures that are in the store already."""
@@ -46,6 +42,8 @@ class Plan:
     """Captures that could not be looked into."""
     kept: int = 0
     """Number of captures wanted again that keep their rows, because other files of their sets are gone."""
+    more: bool = False
+    """Further captures are planned behind these."""
 
 
 def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
@@ -86,13 +84,15 @@ def planned(
     wanted: Wanted = never,
     stream: Callable[[str], Stream | None] = lambda _: None,
     near: Near = lambda *_: ((), ()),
+    owners: dict[str, str] | None = None,
 ) -> Plan:
     """`known` are the rows of the store that count; `fingerprint(name, size)` is asked where name, size or time is new.
 
     `separate` takes each file for itself, whatever its name says. `wanted` are captures that are read again,
     `stream(scan)` is what a scan left open. `near` has the rows and files that are in neither `known` nor `inputs`.
+    `owners` are the contents planned before, with the names that they are scanned by; those of these files are added.
     """
-    return _Planning(inputs, known, fingerprint, wanted, stream, near).plan(separate)
+    return _Planning(inputs, known, fingerprint, wanted, stream, near, {} if owners is None else owners).plan(separate)
 
 
 class _Planning:
@@ -104,6 +104,7 @@ class _Planning:
         wanted: Wanted,
         stream: Callable[[str], Stream | None],
         near: Near,
+        owners: dict[str, str],
     ) -> None:
         self._near = near
         self._inputs = inputs
@@ -112,7 +113,7 @@ class _Planning:
         self._by_identity = _by_identity(known)
         self._contents: dict[str, str] = {}
         self._chains = Chains(known, self._contents, fingerprint, stream, wanted)
-        self._owners: dict[str, str] = {}
+        self._owners = owners
         self._captures: list[Row] = []
         self._touched: list[Row] = []
         self._skipped: list[Skipped] = []
@@ -135,7 +136,7 @@ class _Planning:
             ]
             sets.extend(self._sets(name, members))
         rows = (tuple(self._captures), self._known, tuple(self._touched))
-        return Plan(tuple(_tasks(sets)), *rows, tuple(self._skipped), self._chains.kept)
+        return Plan(tuple(joined(sets)), *rows, tuple(self._skipped), self._chains.kept)
 
     def _unsettled(self) -> list[Input]:
         """Readable files of folders that have something new: rotated files lie in one folder."""
@@ -225,20 +226,20 @@ class _Planning:
             self._captures.append(_row(found, content, code, why))
 
 
-def _tasks(sets: Sequence[Set]) -> Iterator[Task]:
+def joined(sets: Iterable[Set]) -> Iterator[Task]:
     """Large sets alone and first, small ones together, neighbours with neighbours."""
     sized = [(each, each.size) for each in sets]
-    large = [(each, size) for each, size in sized if size >= _TASK_BYTES]
+    large = [(each, size) for each, size in sized if size >= TASK_BYTES]
     for each, _ in sorted(large, key=lambda one: -one[1]):
         yield Task((each,))
     together: list[Set] = []
     upto = 0
     for each, size in sized:
-        if size >= _TASK_BYTES:
+        if size >= TASK_BYTES:
             continue
         together.append(each)
         upto += size
-        if upto >= _TASK_BYTES:
+        if upto >= TASK_BYTES:
             yield Task(tuple(together))
             together, upto = [], 0
     if together:

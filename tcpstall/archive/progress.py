@@ -42,8 +42,14 @@ class Summary:
 class Progress(Protocol):
     """Watcher of a scan."""
 
+    def begun(self) -> None:
+        """A round begins."""
+
     def planned(self, captures: int, size: int, known: int) -> None:
-        """A round begins: `captures` of `size` bytes are to be scanned; `known` are in the store already."""
+        """`captures` of `size` bytes are to be scanned in this round; `known` are in the store already.
+
+        Once a round. Some may be done by then: the first ones are scanned while others are planned.
+        """
 
     def read(self, size: int) -> None:
         """`size` more bytes were read."""
@@ -57,6 +63,9 @@ class Progress(Protocol):
 
 class Nobody:
     """Does not watch."""
+
+    def begun(self) -> None:
+        """Nothing."""
 
     def planned(self, captures: int, size: int, known: int) -> None:
         """Nothing."""
@@ -76,6 +85,11 @@ class Several:
 
     def __init__(self, watchers: Sequence[Progress]) -> None:
         self._watchers = watchers
+
+    def begun(self) -> None:
+        """See Progress."""
+        for watcher in self._watchers:
+            watcher.begun()
 
     def planned(self, captures: int, size: int, known: int) -> None:
         """See Progress."""

@@ -3,14 +3,15 @@
 import glob
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tcpstall.archive import local, remote
-from tcpstall.archive.discovery import Fingerprints, find
-from tcpstall.archive.known import known
+from tcpstall.archive.discovery import Fingerprints, Input, find, find_by_folder
+from tcpstall.archive.known import Known, known
 from tcpstall.archive.listed_archives import Walked, healed, recorded
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
@@ -34,8 +35,13 @@ _GONE = "gone"
 """The scan of rows that replace others and count no more themselves: it is dropped at once."""
 
 
-Executor = Callable[[Sequence[Task], str, Options, Callable[[Done], None], Callable[[int], None]], None]
-"""`run(tasks, store, options, done, told)`: local processes, or a cluster."""
+_AT_ONCE = 250
+"""Captures that are planned together where nothing is known: a worker scans them in the time in which another one, and
+the plan of the next ones, begin."""
+
+
+Executor = Callable[[Iterable[Task], str, Options, Callable[[Done], None], Callable[[int], None]], None]
+"""`run(tasks, store, options, done, told)`: local processes, or a cluster. Tasks may be planned as they are taken."""
 
 
 def scan(
@@ -62,8 +68,8 @@ def scan(
     url = os.fspath(store)
     with Store.writing(url) as opened:
         scanning = _Scan([os.fspath(each) for each in several], url, opened, options, progress or Nobody())
-        plan = scanning.plan(separate=separate, only_complete=only_complete, wanted=wanted)
-        return scanning.run(plan, executor or partial(local.run, jobs=jobs, niceness=_NICE if low_priority else 0))
+        plans = scanning.plans(separate=separate, only_complete=only_complete, wanted=wanted)
+        return scanning.run(plans, executor or partial(local.run, jobs=jobs, niceness=_NICE if low_priority else 0))
 
 
 class _Scan:
@@ -78,36 +84,79 @@ class _Scan:
         self._again: Again | None = None
         self._streams = Streams(store.place)
 
-    def plan(self, *, separate: bool, only_complete: bool, wanted: Wanted) -> Plan:
+    def plans(self, *, separate: bool, only_complete: bool, wanted: Wanted) -> Iterator[Plan]:
+        """One plan; where the store knows nothing several, folders by folders: what is found first is scanned first."""
         if self._store.dropped or self._store.continued:
             # A scan that was killed has left them: what is scanned now may have the same name as what was dropped then.
             compacted(self._store)
         with known(self._store, wanted) as before:
-            inputs = list(find(self._roots, remembered=before, settled=before.settled, walked=self._walked))
-            if only_complete:
-                inputs = complete(inputs)
-            self._again = Again(self._store, before.rows, inputs)
-            with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
-                plan = planned(
-                    inputs,
-                    self._again.known,
-                    fingerprint,
-                    separate=separate,
-                    wanted=wanted,
-                    stream=self._left_open,
-                    near=before.near,
-                )
-            return replace(plan, known=plan.known + before.settled.count)
+            plan = None if before.is_nothing else self._planned(before, separate, only_complete, wanted)
+        if plan is not None:
+            yield plan
+            return
+        owners: dict[str, str] = {}
+        some: list[Input] | None = None
+        for following in find_by_folder(self._roots, _AT_ONCE, walked=self._walked):
+            if some is not None:
+                yield replace(self._planned_new(some, owners, separate, only_complete), more=True)
+            some = following
+        yield self._planned_new(some or [], owners, separate, only_complete)
+
+    def _planned(self, before: Known, separate: bool, only_complete: bool, wanted: Wanted) -> Plan:
+        inputs = list(find(self._roots, remembered=before, settled=before.settled, walked=self._walked))
+        if only_complete:
+            inputs = complete(inputs)
+        self._again = Again(self._store, before.rows, inputs)
+        with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
+            plan = planned(
+                inputs,
+                self._again.known,
+                fingerprint,
+                separate=separate,
+                wanted=wanted,
+                stream=self._left_open,
+                near=before.near,
+            )
+        return replace(plan, known=plan.known + before.settled.count)
+
+    def _planned_new(self, inputs: list[Input], owners: dict[str, str], separate: bool, only_complete: bool) -> Plan:
+        if only_complete:
+            inputs = complete(inputs)
+        with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
+            return planned(inputs, (), fingerprint, separate=separate, owners=owners)
 
     def _left_open(self, scan: str) -> Stream | None:
         """Stream that the scan left open, if another scan can read on from it."""
         stream = self._store.stream(scan)
         return stream if stream and self._streams.read(stream) is not None else None
 
-    def run(self, plan: Plan, execute: Executor) -> Summary:
+    def run(self, plans: Iterator[Plan], execute: Executor) -> Summary:
         began = time.monotonic()
-        self._summary.known, self._summary.kept = plan.known, plan.kept
-        self._progress.planned(sum(map(_new, plan.tasks)), sum(task.size for task in plan.tasks), plan.known)
+        self._progress.begun()
+        tasks = self._tasks(plans)
+        if first := next(tasks, None):
+            execute(chain([first], tasks), self._url, self._options, self._done, self._progress.read)
+        self._record_archives()
+        if self._store.changed or self._store.outdated():
+            compacted(self._store)
+        self._summary.seconds = time.monotonic() - began
+        self._progress.finished(self._summary)
+        return self._summary
+
+    def _tasks(self, plans: Iterator[Plan]) -> Iterator[Task]:
+        """What is planned, as it is planned; what needs no scan is committed before."""
+        captures = size = 0
+        for plan in plans:
+            self._summary.known += plan.known
+            self._summary.kept += plan.kept
+            captures += sum(map(_new, plan.tasks))
+            size += sum(task.size for task in plan.tasks)
+            if not plan.more:
+                self._progress.planned(captures, size, self._summary.known)
+            self._commit_known(plan)
+            yield from plan.tasks
+
+    def _commit_known(self, plan: Plan) -> None:
         now = time.time_ns()
         if plan.touched:
             self._store.commit(Commit(captures=[{**row, "scanned_ns": now} for row in plan.touched]))
@@ -116,14 +165,6 @@ class _Scan:
             self._done(Done(Commit(captures=rows), 0, 0, 0, sum(row["exit_code"] != ExitCode.COMPLETE for row in rows)))
         if plan.skipped:
             self._done(Done(Commit(), 0, 0, 0, 0, skipped=plan.skipped))
-        if plan.tasks:
-            execute(plan.tasks, self._url, self._options, self._done, self._progress.read)
-        self._record_archives()
-        if self._store.changed or self._store.outdated():
-            compacted(self._store)
-        self._summary.seconds = time.monotonic() - began
-        self._progress.finished(self._summary)
-        return self._summary
 
     def _done(self, news: Done) -> None:
         if news.skipped:

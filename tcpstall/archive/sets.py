@@ -8,7 +8,23 @@ from tcpstall.archive.discovery import Input
 from tcpstall.archive.sent import Sent
 from tcpstall.archive.store import SCHEMA, Stream
 
-__all__ = ["Beyond", "Member", "Set", "Skipped", "Task", "behind", "behind_id", "digest", "stage", "without"]
+__all__ = [
+    "TASK_BYTES",
+    "Beyond",
+    "Member",
+    "Set",
+    "Skipped",
+    "Task",
+    "behind",
+    "behind_id",
+    "digest",
+    "stage",
+    "without",
+]
+
+TASK_BYTES = 64_000_000
+"""Small sets are scanned together up to this: a part of Parquet and a commit, both flushed to disk, should cost less
+than what they hold."""
 
 _STAGE_BYTES = 64_000_000
 """A large set is committed after as many files as come to no more than this, and at least one: whoever is killed reads

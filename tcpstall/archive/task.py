@@ -4,9 +4,10 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from tcpstall import _core
@@ -73,10 +74,10 @@ class Done:
     """Captures that could not be got at, of which the commit says nothing."""
 
 
-def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None]) -> Done:
+def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None], further: Iterable[Set] = ()) -> Done:
     """Scans the sets of a task and writes their parts into the store at `url`; nothing counts until it is committed.
 
-    Of a large set it scans the first files only: Done.rest are the others.
+    Of a large set it scans the first files only: Done.rest are the others. `further` sets are planned meanwhile.
     `told(bytes)` is called now and then with what was read since; what it raises ends the scan. Raises CannotWrite
     and CannotWork.
     """
@@ -86,11 +87,12 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
     skipped: list[Skipped] = []
     streams: dict[str, bytes] = {}
     place = at(url)
-    begun, further = stage(task.sets[0])
-    task = Task((begun, *task.sets[1:]))
+    begun, rest = stage(task.sets[0])
+    sets: list[Set] = []
     with _blaming_this_machine(begun):
         parts = Parts(place, options.memory_bytes, sensor=options.sensor)
-    for each in task.sets:
+    for each in chain((begun, *task.sets[1:]), further):
+        sets.append(each)
         try:
             with _blaming_this_machine(each):
                 taken, passed = _taken(each, parts, options, told, streams)
@@ -104,15 +106,15 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
             dropped.extend(taken.dropped)
             continued.extend(taken.continued)
             skipped.extend(passed)
-    with _blaming_this_machine(task.sets[-1]):
+    with _blaming_this_machine(sets[-1]):
         left_open = kept(place, {scan: stream for scan, stream in streams.items() if scan not in dropped})
-        done = _done(task, Commit(parts.finish(), captures, dropped, continued, streams=left_open))
+        done = _done(Task(tuple(sets)), Commit(parts.finish(), captures, dropped, continued, streams=left_open))
     done = replace(done, skipped=tuple(skipped))
-    if not further:
+    if not rest:
         return done
     read = {row["fingerprint"] for row in captures if row["scan"] is not None}
     unread = begun.members[-1].fingerprint not in read
-    return replace(done, rest=Task((behind(begun, further, left_open[0] if left_open else None, unread=unread),)))
+    return replace(done, rest=Task((behind(begun, rest, left_open[0] if left_open else None, unread=unread),)))
 
 
 @contextmanager

@@ -96,18 +96,24 @@ class Screen(Nobody):
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._captures = 0
+        self._read = 0
         self._scanned = 0
         self._failed = 0
+
+    def begun(self) -> None:
+        """Counts from 0."""
+        self._read = 0
 
     def planned(self, captures: int, size: int, known: int) -> None:
         """Sets the total."""
         self._captures = captures
         if sys.stderr.isatty() and captures:
             self._progress = drawn()
-            self._task = self._progress.add_task(self._words(), total=size)
+            self._task = self._progress.add_task(self._words(), total=size, completed=self._read)
 
     def read(self, size: int) -> None:
         """Draws the progress."""
+        self._read += size
         if self._progress is not None and self._task is not None:
             self._progress.advance(self._task, size)
 

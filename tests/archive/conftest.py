@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import plan
+from tcpstall.archive import plan, to_do
 from tcpstall.archive.scan import scan
 from tests.archive.here import here
 from tests.cli.conftest import environment
@@ -129,7 +129,8 @@ def undisturbed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit a set."""
-    monkeypatch.setattr(plan, "_TASK_BYTES", 1)
+    for module in (plan, to_do):
+        monkeypatch.setattr(module, "TASK_BYTES", 1)
 
 
 def command(archive: Path, store: Path, *options: str) -> subprocess.Popen[bytes]:

@@ -1,7 +1,7 @@
 """A scan's tasks done in this process one after the other, which costs no start of a worker."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 from tcpstall.archive.plan import Task
 from tcpstall.archive.task import Done, Options, scan_task
@@ -10,7 +10,7 @@ __all__ = ["here"]
 
 
 def here(
-    tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done], None], told: Callable[[int], None]
+    tasks: Iterable[Task], url: str, options: Options, done: Callable[[Done], None], told: Callable[[int], None]
 ) -> None:
     """An executor for `scan`."""
     to_do = deque(tasks)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import plan, watch
+from tcpstall.archive import plan, to_do, watch
 from tcpstall.archive.open_members import Opener
 from tcpstall.archive.progress import Nobody, Summary
 from tcpstall.archive.scan import scan
@@ -39,7 +39,8 @@ class Ending(Nobody):
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit a set."""
-    monkeypatch.setattr(plan, "_TASK_BYTES", 1)
+    for module in (plan, to_do):
+        monkeypatch.setattr(module, "TASK_BYTES", 1)
 
 
 @pytest.fixture(scope="module")

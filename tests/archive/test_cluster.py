@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import cluster, plan
+from tcpstall.archive import cluster, plan, to_do
 from tcpstall.archive.progress import Nobody, Summary
 from tcpstall.archive.scan import scan
 from tcpstall.archive.storage import at
@@ -105,7 +105,8 @@ def captures(made: Path, bucket: str) -> str:
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit a set."""
-    monkeypatch.setattr(plan, "_TASK_BYTES", 1)
+    for module in (plan, to_do):
+        monkeypatch.setattr(module, "TASK_BYTES", 1)
 
 
 def on(address: str, source: str, store: str, *, done: Callable[[Done], None] = lambda _: None, **rest: Any) -> Summary:

@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -147,7 +147,7 @@ def parts(store: Path) -> dict[str, bytes]:
 
 
 def here(
-    tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done], None], told: Callable[[int], None]
+    tasks: Iterable[Task], url: str, options: Options, done: Callable[[Done], None], told: Callable[[int], None]
 ) -> None:
     """Scans in this process."""
     for task in tasks:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import plan
+from tcpstall.archive import plan, to_do
 from tcpstall.archive.scan import scan
 from tcpstall.errors import CannotWrite
 from tests.archive.conftest import EXHAUSTIVE, single
@@ -44,7 +44,8 @@ class Corpus:
 def small_tasks() -> Iterator[None]:
     """A commit a set."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "_TASK_BYTES", 1)
+        for module in (plan, to_do):
+            patch.setattr(module, "TASK_BYTES", 1)
         yield
 
 
@@ -168,7 +169,8 @@ def test_a_coordinator_of_two_workers_that_is_killed_at_a_step_is_gone_on_with(
     store = corpus.store(tmp_path / "store")
     program = (
         f"import sys, pathlib, pytest; sys.path.append({str(ROOT)!r});"
-        "from tests.archive.faults import Steps, killed; from tcpstall.archive import plan, scan; plan._TASK_BYTES = 1;"
+        "from tests.archive.faults import Steps, killed; from tcpstall.archive import plan, scan, to_do;"
+        "plan.TASK_BYTES = to_do.TASK_BYTES = 1;"
         f"Steps(pathlib.Path({str(store)!r}), killed({number})).watch(pytest.MonkeyPatch());"
         f"scan.scan([{str(corpus.captures)!r}], {str(store)!r}, jobs=2)"
     )

@@ -1,13 +1,19 @@
 """`tcpstall scan` as a command: its line, its exit code, `--metrics`, `--log`, `--watch`, and what it refuses."""
 
 import json
+import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tcpstall.archive import scan as scanning
+from tcpstall.archive.metrics import Metrics
+from tcpstall.archive.plan import Plan, planned
 from tcpstall.archive.scan import scan
-from tcpstall.archive.store import Store
+from tcpstall.archive.store import Commit, Store
+from tcpstall.archive.task import Done
 from tcpstall.errors import CannotOpen
 from tests.archive.conftest import command, in_turn
 from tests.archive.contents import counted, rows
@@ -40,6 +46,39 @@ def test_metrics_and_log_say_the_same_as_the_store(made: Path, tmp_path: Path) -
     assert sum(event["event"] == "failed" for event in events) == held["errors"]
     assert events[-1]["event"] == "finished"
     assert events[-1]["flows"] == held["flows"]
+
+
+def test_what_is_planned_folder_by_folder_is_the_same_and_copies_count_once(
+    made: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanning, "_AT_ONCE", 1)
+    pieces: list[bool] = []
+
+    def counting(*arguments: Any, **options: Any) -> Plan:
+        pieces.append(bool(arguments[0]))
+        return planned(*arguments, **options)
+
+    monkeypatch.setattr(scanning, "planned", counting)
+    scan([str(made)], str(tmp_path / "store"), executor=here)
+    assert rows(tmp_path / "store") == rows(undisturbed)
+    assert sum(pieces) > 2
+    (tmp_path / "twice" / "copies").mkdir(parents=True)
+    for name in ("x.pcap", "copies/x.pcap"):
+        shutil.copy(made / "single" / "a.pcap", tmp_path / "twice" / name)
+    summary = scan([str(tmp_path / "twice")], str(tmp_path / "other"), executor=here)
+    assert (summary.captures, summary.known) == (2, 1)
+    assert counted(tmp_path / "other")["flows"] == summary.flows
+
+
+def test_metrics_of_a_round_that_is_planned_while_it_is_scanned(tmp_path: Path) -> None:
+    metrics = Metrics(tmp_path / "scan.prom", str(tmp_path / "store"))
+    for _ in range(2):  # the first ends before it is planned
+        metrics.begun()
+        metrics.done(Done(Commit(captures=[{"exit_code": 0}] * 3), 30, 1, 1, 0))
+    metrics.planned(10, 100, 0)
+    said = (tmp_path / "scan.prom").read_text()
+    assert "tcpstall_scan_pending_captures 7\n" in said
+    assert "tcpstall_scan_pending_bytes 70\n" in said
 
 
 def test_a_root_that_does_not_exist_is_told_at_once(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ import duckdb
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import isolated, local, plan
-from tcpstall.archive.discovery import Input
+from tcpstall.archive import isolated, local, plan, to_do
+from tcpstall.archive.discovery import Input, fingerprint
 from tcpstall.archive.plan import Member, Set, Task
 from tcpstall.archive.scan import scan
+from tcpstall.archive.sets import TASK_BYTES
 from tcpstall.archive.store import Commit, Store
 from tcpstall.archive.task import CannotWork, Done, Options, scan_task
 from tcpstall.errors import ExitCode
@@ -38,14 +39,19 @@ HOSTILE = (
 
 DYING = """
 from tcpstall.archive import local, task
+from tcpstall.archive.sets import Task
 import os
 
 true = task.scan_task
 
-def scan_task(task, *rest):
-    if any("poison" in each.name for each in task.sets):
-        {ending}
-    return true(task, *rest)
+def watched(sets):
+    for each in sets:
+        if "poison" in each.name:
+            {ending}
+        yield each
+
+def scan_task(task, url, options, told, further):
+    return true(Task(tuple(watched(task.sets))), url, options, told, watched(further))
 
 local.scan_task = scan_task
 local.serve({descriptor})
@@ -55,7 +61,8 @@ local.serve({descriptor})
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit a set."""
-    monkeypatch.setattr(plan, "_TASK_BYTES", 1)
+    for module in (plan, to_do):
+        monkeypatch.setattr(module, "TASK_BYTES", 1)
 
 
 @pytest.fixture
@@ -155,7 +162,7 @@ class TestWorkersThatCannotStart:
         assert rows(store) == rows(undisturbed)
 
 
-def here(tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done], None], told: Any) -> None:
+def here(tasks: Iterable[Task], url: str, options: Options, done: Callable[[Done], None], told: Any) -> None:
     for task in tasks:
         done(scan_task(task, url, options, told))
 
@@ -198,20 +205,21 @@ def test_what_this_machine_lacks_is_no_captures_fault(
     assert rows(store) == rows(of_single)
 
 
-@pytest.mark.usefixtures("small_tasks")
 @pytest.mark.parametrize(
-    ("ending", "starved"),
+    ("ending", "starved", "limit"),
     [
-        ("os.kill(os.getpid(), 9)", True),
-        ("raise SystemExit('MemoryError')", True),
-        ("os.kill(os.getpid(), 11)", False),
-        ("raise SystemExit('PanicException: index out of bounds')", False),
+        ("os.kill(os.getpid(), 9)", True, "TASK_BYTES"),
+        ("raise SystemExit('MemoryError')", True, "TASK_BYTES"),
+        ("os.kill(os.getpid(), 11)", False, "TASK_BYTES"),
+        ("raise SystemExit('PanicException: index out of bounds')", False, "TASK_BYTES"),
+        ("os.kill(os.getpid(), 11)", False, "_PORTION_BYTES"),
     ],
-    ids=["killed for memory", "memory", "a crash", "a panic"],
+    ids=["killed for memory", "memory", "a crash", "a panic", "a crash amid small sets"],
 )
 def test_a_capture_that_ends_its_process_twice_has_a_row_unless_memory_was_short(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, starved: bool
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, starved: bool, limit: str
 ) -> None:
+    monkeypatch.setattr(to_do, limit, 1)
     archive = tmp_path / "archive"
     archive.mkdir()
     for name in ("a.pcap", "b.pcap"):
@@ -264,34 +272,88 @@ def small_sets(count: int, size: int) -> tuple[Set, ...]:
     return tuple(one(number) for number in range(count))
 
 
+@pytest.mark.parametrize("jobs", [1, 2, 4])
 @pytest.mark.parametrize(
-    ("sizes", "jobs", "dealt"),
-    [
-        ([(10_000, 3_000)], 1, [10_000]),
-        ([(10_000, 3_000)], 2, [5_000] * 2),
-        ([(10_000, 3_000)], 4, [2_500] * 4),
-        ([(1_000, 3_000)], 2, [1_000]),
-        ([(1, 90_000_000), (10_000, 3_000)], 2, [1, 10_000]),
-        ([(1, 90_000_000), (10_000, 3_000)], 3, [1, 5_000, 5_000]),
-        ([(1, 90_000_000)], 2, [1]),
-        ([(1, 90_000_000)] * 4 + [(10_000, 3_000)], 4, [1, 1, 1, 1, 10_000]),
-        ([], 2, []),
-    ],
+    ("sizes", "large"),
+    [([(10_000, 3_000)], 0), ([(3, 5_000)], 0), ([(1, 90_000_000), (700, 3_000)], 1), ([(60_000, 3_000)], 0)],
+    ids=["small files", "few", "a large one too", "more than a commit takes"],
 )
-def test_few_tasks_of_many_small_files_are_cut_for_all_workers(
-    sizes: Sequence[tuple[int, int]], jobs: int, dealt: Sequence[int]
+def test_all_sets_are_dealt_once_the_largest_first_and_small_ones_in_shrinking_portions(
+    sizes: Sequence[tuple[int, int]], large: int, jobs: int
 ) -> None:
-    """`sizes` are the sets of each task and their bytes; no set is lost or scanned twice, and neighbours stay."""
+    """`sizes` are the sets of each task and their bytes. Neighbours stay together."""
     tasks = [Task(small_sets(*each)) for each in sizes]
-    found = local._for_all(tasks, jobs)
-    assert [len(task.sets) for task in found] == dealt
-    assert [each for task in found for each in task.sets] == [each for task in tasks for each in task.sets]
+    to_deal = to_do.ToDo(jobs)
+    for task in tasks:
+        to_deal.add(task)
+    assert [len(to_deal.next()[0].sets) for _ in range(large)] == [1] * large
+    found: list[Set] = []
+    begun: list[int] = []
+    while to_deal:
+        task, deaths = to_deal.next()
+        assert not deaths
+        size = task.size
+        found += task.sets
+        begun.append(size)
+        while sets := to_deal.portion(behind=size)[0]:
+            found += sets
+            size += sum(each.size for each in sets)
+        assert size < TASK_BYTES + 300_000
+    assert found == [each for task in tasks[large:] for each in task.sets]
+    assert max(begun) <= max(300_000 + 5_000, 400 * 3_000)
+
+
+@pytest.mark.parametrize(("count", "workers"), [(600, 1), (700, 2), (0, 0)])
+def test_another_worker_is_started_for_more_than_it_takes_to_start_one(count: int, workers: int) -> None:
+    waiting = to_do.ToDo(2)
+    waiting.add(Task(small_sets(count, 3_000)))
+    assert [waiting.is_worth_a_worker(first=first) for first in (True, False)] == [workers > 0, workers > 1]
+
+
+def test_what_died_comes_last_and_what_was_begun_first() -> None:
+    waiting = to_do.ToDo(2)
+    again, rest, large, small = (Task(small_sets(1, size)) for size in (1, 70_000_000, 80_000_000, 3))
+    waiting.add_again(again, 1)
+    waiting.add(small)
+    waiting.add(large)
+    waiting.add_rest(rest)
+    assert waiting.portion(behind=0) == ((), 0)
+    assert [waiting.next() for _ in range(4)] == [(rest, 0), (large, 0), (small, 0), (again, 1)]
+
+
+def test_workers_begin_before_all_is_planned(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This plan goes on until a worker has begun with its first file; both files are in one commit."""
+    store = str(tmp_path / "store")
+    asked: list[object] = []
+    done: list[Done] = []
+    answer = local._Crew._answer
+
+    def answering(crew: local._Crew, worker: Any) -> None:
+        asked.append(worker)
+        answer(crew, worker)
+
+    def plan() -> Iterator[Task]:
+        for name in ("a.pcap", "b.pcap"):
+            path = made / "single" / name
+            found = Input(str(path), path.stat().st_size, path.stat().st_mtime_ns)
+            yield Task((Set(name, name, name, (Member(found, fingerprint(found.name, found.size)),)),))
+            for _ in range(10_000_000):
+                if asked:
+                    break
+                yield Task(())
+
+    monkeypatch.setattr(local._Crew, "_answer", answering)
+    with Store.writing(store):
+        local.run(plan(), store, Options(), done.append, lambda _: None, jobs=1)
+    assert asked
+    assert [len(each.commit.captures) for each in done] == [2]
 
 
 def test_both_workers_scan_small_files_of_one_task(
     made: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "_WORTH_CUTTING_BYTES", 1)
+    monkeypatch.setattr(to_do, "_WORTH_A_WORKER_BYTES", 1)
+    monkeypatch.setattr(to_do, "_PORTION_BYTES", 1)
     commits: list[int] = []
     commit = Store.commit
 

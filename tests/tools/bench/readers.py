@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -60,7 +60,7 @@ def commit_each_second(captures: Path, store: Path, begun: bytes, until: float) 
     began = time.monotonic()
 
     def slowly(
-        tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done], None], told: Callable[[int], None]
+        tasks: Iterable[Task], url: str, options: Options, done: Callable[[Done], None], told: Callable[[int], None]
     ) -> None:
         nonlocal commits
         for each in (Task((one,)) for task in tasks for one in task.sets):
