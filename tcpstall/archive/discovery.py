@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.archive.fingerprints import Fingerprints, fingerprint
+from tcpstall.archive.input import Input
 from tcpstall.archive.listed_archives import Walked
 from tcpstall.archive.listing import Listed, Plain, Tally, listed
 from tcpstall.archive.open_members import WITHIN, Opener, Source, opened
 from tcpstall.archive.rotation import COMPRESSED
-from tcpstall.archive.sent import Sent
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
 from tcpstall.errors import CannotOpen, ExitCode
 
@@ -26,25 +26,6 @@ _NAMES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".tar", ".tgz", ".tzst",
 """Endings of names of files that should be captures or archives of them; tcpdump -C puts numbers behind them."""
 
 _TEXT = "tcpdump-text"
-
-
-@dataclass(frozen=True, slots=True)
-class Input(Sent):
-    """A capture that was found, or why what should be one cannot be read.
-
-    `size` is in bytes as stored, in an archive as the archive says. `changed_ns` is when the file, or the archive, was
-    last written, None where its place does not tell. `exit_code` is one of tcpstall.errors.ExitCode: CANNOT_OPEN where
-    the system, a network or a driver refused, which says nothing of what is in it.
-    """
-
-    name: str
-    size: int
-    changed_ns: int | None
-    format: str | None = None
-    compression: str | None = None
-    first_ns: int | None = None
-    error: str | None = None
-    exit_code: int = ExitCode.COMPLETE
 
 
 Remembered = Callable[[str, int, int | None], Sequence[Input] | None]

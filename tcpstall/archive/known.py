@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tcpstall.archive.discovery import Input
+from tcpstall.archive.input import Input
 from tcpstall.archive.known_files import Remembered
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tcpstall.archive.discovery import Input
+from tcpstall.archive.input import Input
 from tcpstall.archive.open_members import split
 from tcpstall.errors import ExitCode
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tcpstall import _core
 from tcpstall.archive.chains import Chains
-from tcpstall.archive.discovery import Input
+from tcpstall.archive.input import Input
 from tcpstall.archive.marks import is_withdrawn
 from tcpstall.archive.repeat import Wanted, never
 from tcpstall.archive.rotation import grouped

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY
-from tcpstall.archive.discovery import Input
 from tcpstall.archive.duck import connected
+from tcpstall.archive.input import Input
 from tcpstall.archive.parquet import Parts
 from tcpstall.archive.records import Commit, Lost, Part
 from tcpstall.archive.store import Store

@@ -135,19 +135,28 @@ LEADERS: Mapping[str, tuple[str, str]] = {
 
 
 def _leaders(of: Sources, _classes: str) -> str:
-    """Flows that waited, by key of losses, and the flow that waited longest. `end` counts flows by address."""
+    """Flows that waited, by key of losses, and the flow that waited longest. `end` counts flows by address.
+
+    Flows with one kind of wait, as most short ones, are not added up for each key.
+    """
     waited, made = _read_often(of, "waited")
+    several = f"SELECT scan, flow FROM {waited} WHERE home GROUP BY scan, flow HAVING count(*) > 1"
+    parted = (
+        f"several AS MATERIALIZED ({several}), "
+        f"single AS MATERIALIZED (SELECT * FROM {waited} ANTI JOIN several USING (scan, flow) WHERE home), "
+        f"others AS MATERIALIZED (SELECT * FROM {waited} SEMI JOIN several USING (scan, flow))"
+    )
     each = " UNION ALL ".join(
         f"SELECT '{by}' AS key, {text}::VARCHAR AS text, {number}::BIGINT AS number, count(*) AS flows, "
-        "arg_max({scan: scan, flow: flow, lost: lost}, lost) AS worst FROM "
-        f"(SELECT {', '.join(name for name in names if name != 'NULL')}, scan, flow, sum(lost)::BIGINT AS lost "
-        f"FROM {waited} WHERE home GROUP BY ALL) GROUP BY ALL"
-        for by, names in LEADERS.items()
-        for text, number in [names]
+        f"arg_max({{scan: scan, flow: flow, lost: lost}}, lost) AS worst FROM (SELECT {own}, scan, flow, lost "
+        f"FROM single UNION ALL SELECT {own}, scan, flow, sum(lost)::BIGINT AS lost "
+        "FROM others GROUP BY ALL) GROUP BY ALL"
+        for by, (text, number) in LEADERS.items()
+        for own in [", ".join(name for name in (text, number) if name != "NULL")]
     )
     ends = f"SELECT unnest([client_address, server_address]) AS text FROM {of['flows']}"
     return (
-        f"{made and f'WITH {made} '}{each} UNION ALL "
+        f"WITH {made and f'{made}, '}{parted} {each} UNION ALL "
         f"SELECT 'end', text, NULL, count(*), NULL FROM ({ends}) GROUP BY text"
     )
 

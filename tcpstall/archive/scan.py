@@ -10,7 +10,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from tcpstall.archive import local, remote
-from tcpstall.archive.discovery import Fingerprints, Input, find, find_by_folder
+from tcpstall.archive.discovery import Fingerprints, find, find_by_folder
+from tcpstall.archive.input import Input
 from tcpstall.archive.known import Known, known
 from tcpstall.archive.listed_archives import Walked, healed, recorded
 from tcpstall.archive.plan import Plan, Task, current, planned

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from tcpstall.archive.discovery import Input
+from tcpstall.archive.input import Input
 from tcpstall.archive.sent import Sent
 from tcpstall.archive.store import SCHEMA, Stream
 

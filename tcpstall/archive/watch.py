@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from tcpstall.archive import remote
-from tcpstall.archive.discovery import Input
+from tcpstall.archive.input import Input
 from tcpstall.archive.open_members import split
 from tcpstall.archive.rotation import grouped
 

@@ -11,10 +11,10 @@ from tcpstall.cli.capture_sets import Streams, streams_options
 from tcpstall.cli.exits import complain
 from tcpstall.cli.flow_option import InStore
 from tcpstall.cli.inputs import Inputs, inputs
-from tcpstall.cli.numbers import Number
 from tcpstall.cli.options import together
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.quantities import RATE, SPAN, Moment
+from tcpstall.cli.quantities import SPAN, Moment
+from tcpstall.cli.reading_limits import link_rate_option, max_expansion_option
 from tcpstall.cli.selection import Selection, chosen, selection_options
 from tcpstall.cli.signals import draining, was_interrupted
 from tcpstall.errors import ExitCode, NothingToShow
@@ -25,8 +25,6 @@ __all__ = [
     "Asked",
     "Reading",
     "expect_flows",
-    "link_rate_option",
-    "max_expansion_option",
     "min_stall_option",
     "narrowed",
     "outcome",
@@ -71,24 +69,6 @@ min_stall_option = click.option(
     default="0",
     metavar="SPAN",
     help="Leave shorter stalls out of the lists, e.g. 5ms; sums keep them.",
-)
-
-
-link_rate_option = click.option(
-    "--link-rate",
-    "link_bytes_per_s",
-    type=RATE,
-    metavar="RATE",
-    help="Rate of the link, e.g. 100Mbit: each flow's share of it is shown.",
-)
-
-max_expansion_option = click.option(
-    "--max-expansion",
-    type=Number(min=1),
-    default=1_000,
-    show_default=True,
-    metavar="N",
-    help="How many times its size a compressed capture may grow to, beyond a gigabyte; what grows further is cut off.",
 )
 
 

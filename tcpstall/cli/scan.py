@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.capture_options import link_rate_option, max_expansion_option
 from tcpstall.cli.exits import complain
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.quantities import SIZE, SPAN
+from tcpstall.cli.reading_limits import link_rate_option, max_expansion_option
 from tcpstall.cli.sensor import SENSOR
 from tcpstall.cli.store_option import store_option
 from tcpstall.errors import ExitCode

@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
 from tcpstall.archive import progress as following
-from tcpstall.archive.metrics import Log, Metrics
 from tcpstall.archive.progress import Nobody, Several, Summary
 from tcpstall.archive.sets import Skipped
 from tcpstall.archive.task import Done
@@ -37,6 +36,9 @@ def watchers(store: str, metrics: Path | None, log: str | None) -> Iterator[foll
     """All requested observers; the terminal always."""
     with ExitStack() as stack:
         several: list[following.Progress] = [stack.enter_context(Screen())]
+        if metrics is not None or log is not None:
+            from tcpstall.archive.metrics import Log, Metrics
+
         if metrics is not None:
             several.append(Metrics(metrics, store))
         if log is not None:
