@@ -15,8 +15,11 @@ __all__ = ["Hidden"]
 
 _ADDRESSES = ("client_address", "server_address", "host")
 
-_LEFT_OUT = ("label", "server_name", "http_host", "http_method", "http_status", "fingerprint", "error", "warnings")
-"""Content of packets and what a message may quote; `analyze --anonymise` leaves out the same of a flow."""
+_LEFT_OUT = (
+    "interface", "label", "server_name", "http_host", "http_method", "http_status", "fingerprint", "error", "warnings",
+)  # fmt: skip
+"""Content of packets, what a message may quote, and an interface's name, which may be a machine's; `analyze
+--anonymise` leaves out the same of a flow."""
 
 _CALLED = {"capture": "capture", "name": "capture", "capture_set": "set", "sensor": "sensor"}
 """Columns with paths and labels, and the words that they become with a number."""

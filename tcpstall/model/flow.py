@@ -264,6 +264,8 @@ class Flow:
     tunnel: str | None = None
     vlan: int | None = None
     """VLAN of its first packet, by the outermost tag; None without a tag."""
+    interface: str | None = None
+    """Interface of its first packet: its name in pcapng, `ifindex 3` in Linux cooked captures v2; else None."""
     label: str | None = None
     label_source: str | None = None
     notes: tuple[str, ...] = ()

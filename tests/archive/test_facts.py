@@ -13,7 +13,8 @@ from tcpstall.archive.store import Store
 from tcpstall.labels import read_label
 from tests.archive.here import here
 from tests.scene import Reader, Scene
-from tests.scene.packet import Link
+from tests.scene.files import several_interfaces
+from tests.scene.packet import ACK, PSH, SYN, Endpoint, Link, Packet
 from tests.test_labels import REQUEST, hello
 
 NAMES = ("server_name", "http_host", "http_method", "http_status")
@@ -91,6 +92,71 @@ def test_a_flow_has_the_vlan_of_its_outermost_tag(scene: Scene, tmp_path: Path, 
     scan([str(capture)], str(tmp_path / "store"), executor=here)
     with session(Store.open(str(tmp_path / "store"))) as asked:
         assert asked.rows("SELECT vlan FROM flows") == [{"vlan": vlan}]
+
+
+def two_flows(client: str, port: int) -> list[tuple[int, Packet]]:
+    """A handshake and a request from this client, 10 ms between packets."""
+    ends = Endpoint(client, port), Endpoint("10.0.0.9", 80)
+    said = ((0, 0, 100, SYN, 0), (1, 0, 500, SYN | ACK, 101), (0, 0, 101, ACK, 501), (0, 700, 101, ACK | PSH, 501))
+    return [
+        (
+            1_700_000_000_000_000_000 + number * 10_000_000 + port,
+            Packet(ends[by], ends[1 - by], seq=seq, ack=ack, flags=flags, payload=length, window=65_535),
+        )
+        for number, (by, length, seq, flags, ack) in enumerate(said)
+    ]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_flow_has_the_name_of_its_first_packets_interface(tmp_path: Path, threads: int) -> None:
+    """Two flows whose packets alternate; the second one's answers came in elsewhere. A third interface has no name."""
+    given = {"10.0.0.1": ["eth0"] * 4, "10.0.0.2": ["wlan0", "eth0", "wlan0", "eth0"], "10.0.0.3": [""] * 4}
+    packets = [
+        (time, at, packet)
+        for number, (client, interfaces) in enumerate(given.items())
+        for (time, packet), at in zip(two_flows(client, 40_000 + number), interfaces, strict=True)
+    ]
+    capture = tmp_path / "several.pcapng"
+    several_interfaces(capture, sorted(packets, key=lambda each: each[0]), ["", "eth0", "wlan0"])
+    flows = _core.analyze([str(capture)], threads=threads).flows
+    found = dict(zip(flows.column("client_address"), flows.column("interface"), strict=True))
+    assert found == {"10.0.0.1": "eth0", "10.0.0.2": "wlan0", "10.0.0.3": None}
+    assert [flow.interface for flow in tcpstall.analyze(capture)] == flows.column("interface")
+    assert [flow.interface for flow in tcpstall.analyze(capture, anonymise=bytes(range(32)))] == [None] * 3
+    scan([str(capture)], str(tmp_path / "store"), executor=here)
+    with session(Store.open(str(tmp_path / "store"))) as asked:
+        assert asked.rows("SELECT client_address FROM flows WHERE interface = 'wlan0'") == [
+            {"client_address": "10.0.0.2"}
+        ]
+
+
+@pytest.mark.parametrize(("link", "interface"), [("sll2", "ifindex 2"), ("sll", None), ("ethernet", None)])
+@pytest.mark.parametrize("kind", ["pcap", "pcapng"])
+def test_a_flow_of_a_cooked_capture_has_the_number_of_its_interface(
+    scene: Scene, kind: Any, link: Link, interface: str | None
+) -> None:
+    scene.handshake()
+    scene.download(100_000)
+    scene.closes()
+    (flow,) = tcpstall.analyze(scene.capture(link=link, kind=kind))
+    assert flow.interface == interface
+
+
+def test_a_flow_that_went_on_in_a_later_scan_keeps_its_interface(tmp_path: Path) -> None:
+    packets = [(time, "eth0", packet) for time, packet in two_flows("10.0.0.1", 40_000)]
+    others = [(time, "wlan0", packet) for time, packet in two_flows("10.0.0.2", 40_001)]
+    several_interfaces(tmp_path / "eth0.pcap1", packets[:2], ["eth0"])
+    scan([str(tmp_path)], str(tmp_path / "store"), executor=here)
+    several_interfaces(
+        tmp_path / "eth0.pcap2", sorted([*packets[2:], *others[2:]], key=lambda each: each[0]), ["wlan0", "eth0"]
+    )
+    scan([str(tmp_path)], str(tmp_path / "store"), executor=here)
+    with session(Store.open(str(tmp_path / "store"))) as asked:
+        rows = asked.rows("SELECT client_address, segments, interface FROM flows ORDER BY ALL")
+    assert rows == [
+        {"client_address": "10.0.0.1", "segments": 4, "interface": "eth0"},
+        {"client_address": "10.0.0.2", "segments": 2, "interface": "wlan0"},
+    ]
 
 
 def _syn(*fields: str) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def test_amid_a_scan_rows_that_count_no_more_are_left_out(store: Path, tmp_path:
         pass
 
     def dying(tasks, url, options, done, told):  # type: ignore[no-untyped-def]
-        done(scan_task(tasks[0], url, options, told))
+        done(scan_task(next(iter(tasks)), url, options, told))
         raise Killed
 
     ring(tmp_path / "captures", range(FILES))

@@ -208,7 +208,7 @@ def test_a_large_set_is_committed_in_stages_and_whoever_is_killed_reads_one_of_t
     def dying(tasks, url, options, done, told):  # type: ignore[no-untyped-def]
         """Commits one stage, and dies in the next."""
         nonlocal read
-        news = scan_task(tasks[0], url, options, told)
+        news = scan_task(next(iter(tasks)), url, options, told)
         done(news)
         read += news.size
         if news.rest is not None:
@@ -273,7 +273,7 @@ def test_where_the_last_file_of_a_stage_is_gone_the_next_one_knows_of_the_gap(
 
     def late(tasks, url, options, done, told):  # type: ignore[no-untyped-def]
         (tmp_path / "ring" / f"eth0.pcap00{lost}").unlink()
-        news = scan_task(tasks[0], url, options, told)
+        news = scan_task(next(iter(tasks)), url, options, told)
         assert news.rest is not None
         gaps.append(news.rest.sets[0].members[0].missing_before)
         done(news)

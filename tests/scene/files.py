@@ -45,13 +45,26 @@ def _pcap(frames: Sequence[tuple[int, bytes]], kind: Format, link: int, snap: in
     return b"".join(out)
 
 
-def _pcapng(frames: Sequence[tuple[int, bytes]], link: int, snap: int) -> bytes:
+def several_interfaces(
+    path: Path, packets: Sequence[tuple[int, str, Packet]], names: Sequence[str], link: Link = "ethernet"
+) -> None:
+    """Writes (time in ns, interface, packet) as pcapng; all these interfaces are described, `""` without a name."""
+    frames = [(time, frame(packet, link)) for time, _, packet in packets]
+    at = [names.index(name) for _, name, _ in packets]
+    path.write_bytes(_pcapng(frames, LINK_TYPES[link], WHOLE, names, at))
+
+
+def _pcapng(
+    frames: Sequence[tuple[int, bytes]], link: int, snap: int, names: Sequence[str] = ("",), at: Sequence[int] = ()
+) -> bytes:
     nanoseconds = struct.pack("<HHB3xHH", 9, 1, 9, 0, 0)  # if_tsresol = 10^-9, end of options
     out = [_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))]
-    out.append(_block(1, struct.pack("<HHI", link, 0, snap) + nanoseconds))
-    for time, whole in frames:
+    for name in map(str.encode, names):
+        named = struct.pack("<HH", 2, len(name)) + name + bytes(-len(name) % 4) if name else b""  # if_name
+        out.append(_block(1, struct.pack("<HHI", link, 0, snap) + named + nanoseconds))
+    for number, (time, whole) in enumerate(frames):
         kept = whole[:snap]
-        head = struct.pack("<IIIII", 0, time >> 32, time & 0xFFFFFFFF, len(kept), len(whole))
+        head = struct.pack("<IIIII", at[number] if at else 0, time >> 32, time & 0xFFFFFFFF, len(kept), len(whole))
         out.append(_block(6, head + kept + bytes(-len(kept) % 4)))
     return b"".join(out)
 

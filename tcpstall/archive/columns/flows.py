@@ -29,6 +29,12 @@ _CONNECTION = (
     SENSOR,
     *ENDS,
     column(TEXT, "", "tunnel", "tunnels of its first packet, from the inside out; null without a tunnel"),
+    column(
+        TEXT,
+        "",
+        "interface",
+        "interface of its first packet: its name in pcapng, `ifindex 3` in Linux cooked captures v2; else null",
+    ),
     column(COUNT, "", "vlan", "VLAN of its first packet: outermost 802.1Q or 802.1ad tag; null without a tag"),
     LABEL,
     *NAMES,

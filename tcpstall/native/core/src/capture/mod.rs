@@ -299,6 +299,17 @@ impl Capture {
         })
     }
 
+    /// Key of the last frame's interface: another one for each that the capture names, 0 where it names none.
+    #[inline]
+    pub(crate) fn interface_key(&self) -> u64 {
+        self.pcapng().map_or(0, PcapngReader::interface_key)
+    }
+
+    /// Name of the last frame's interface.
+    pub(crate) fn interface_name(&self) -> Option<&str> {
+        self.pcapng()?.interface_name()
+    }
+
     /// The link types so far, each once.
     pub fn link_types(&self) -> &[LinkType] {
         match &self.reader {
@@ -311,17 +322,19 @@ impl Capture {
 
     /// The whole block of the last item, in the byte order of its section; `None` where the capture is not pcapng.
     pub fn block(&self) -> Option<&[u8]> {
-        match &self.reader {
-            Some(Reader::Pcapng(reader)) => reader.last_block(&self.stream),
-            _ => None,
-        }
+        self.pcapng()?.last_block(&self.stream)
     }
 
     /// The number and the byte order of the last item's pcapng section: the only sign of a section whose header is
     /// damaged.
     pub(crate) fn section(&self) -> Option<(u64, ByteOrder)> {
+        self.pcapng().map(PcapngReader::section_now)
+    }
+
+    #[inline]
+    fn pcapng(&self) -> Option<&PcapngReader> {
         match &self.reader {
-            Some(Reader::Pcapng(reader)) => Some(reader.section_now()),
+            Some(Reader::Pcapng(reader)) => Some(reader),
             _ => None,
         }
     }
@@ -337,10 +350,7 @@ impl Capture {
 
     /// Number of frames so far without a time of their own (pcapng's simple packets).
     pub fn untimed(&self) -> u64 {
-        match &self.reader {
-            Some(Reader::Pcapng(reader)) => reader.untimed(),
-            _ => 0,
-        }
+        self.pcapng().map_or(0, PcapngReader::untimed)
     }
 
     /// True unless the next item has to be waited for, because everything read is consumed.

@@ -60,6 +60,10 @@ pub(super) struct PcapngReader {
     keeps_blocks: bool,
     /// Section headers so far, including damaged ones.
     sections: u64,
+    /// Interfaces with a name so far.
+    named: u64,
+    /// Number in its section and key of the last packet's interface.
+    at: (usize, u64),
 }
 
 /// One block that is whole in the buffer.
@@ -90,7 +94,20 @@ impl PcapngReader {
             losses: Losses::default(),
             keeps_blocks,
             sections: 0,
+            named: 0,
+            at: (0, 0),
         }
+    }
+
+    /// Key of the last packet's interface: another one for each named interface, 0 where it has no name.
+    #[inline]
+    pub(super) fn interface_key(&self) -> u64 {
+        self.at.1
+    }
+
+    /// Name of the last packet's interface.
+    pub(super) fn interface_name(&self) -> Option<&str> {
+        self.interfaces.get(self.at.0)?.name.as_deref()
     }
 
     /// The number of the present section, counting from 1, and its byte order.
@@ -168,6 +185,7 @@ impl PcapngReader {
             let what = format!("the packet names interface {}, which no block describes", found.interface);
             return self.unusable(what, block, stream);
         };
+        self.at = (found.interface as usize, interface.key);
         match found.ticks {
             Some(ticks) => self.last = interface.clock.time(ticks),
             None => self.untimed += 1,
@@ -313,7 +331,11 @@ impl PcapngReader {
                     let what = format!("the section describes more than {INTERFACE_LIMIT} interfaces");
                     return Err(self.stop(what, stream));
                 }
-                Some(interface) => {
+                Some(mut interface) => {
+                    if interface.name.is_some() {
+                        self.named += 1;
+                        interface.key = self.named;
+                    }
                     if self.links.len() < LINK_LIMIT && !self.links.contains(&interface.link) {
                         self.links.push(interface.link);
                     }

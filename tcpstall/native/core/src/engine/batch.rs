@@ -37,12 +37,12 @@ impl<T> Notes<T> {
     }
 }
 
-/// Number of the capture that segments of a set come from, from a packet on.
+/// Number of what segments come from, from a packet on: of their capture in a set, or of their interface.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct Files(Vec<(PacketNo, u32)>);
+pub(super) struct Runs(Vec<(PacketNo, u32)>);
 
-impl Files {
-    /// The number of the segment's capture; `None` where the stream has one capture only.
+impl Runs {
+    /// The number of the segment; `None` where none was noted.
     #[inline]
     pub(super) fn of(&self, segment: &Segment) -> Option<u32> {
         if self.0.is_empty() {
@@ -52,35 +52,35 @@ impl Files {
         Some(self.0[after.saturating_sub(1)].1)
     }
 
-    /// The capture of the first segments; `None` where the stream has one capture only.
+    /// The number of the first segments; `None` where none was noted.
     pub(super) fn first(&self) -> Option<u32> {
         self.0.first().map(|(_, capture)| *capture)
     }
 
-    /// True if the segments come from several captures.
+    /// True if the segments come from several.
     pub(super) fn are_several(&self) -> bool {
         self.0.len() > 1
     }
 
-    /// Assigns packets from `from` on to that capture.
-    pub(super) fn change(&mut self, from: PacketNo, capture: u32) {
-        if self.0.last().is_none_or(|last| last.1 != capture) {
-            self.0.push((from, capture));
+    /// Assigns packets from `from` on to that number.
+    pub(super) fn change(&mut self, from: PacketNo, number: u32) {
+        if self.0.last().is_none_or(|last| last.1 != number) {
+            self.0.push((from, number));
         }
     }
 
-    /// Replaces the captures' numbers.
+    /// Replaces the numbers.
     pub(super) fn renumber(&mut self, new: impl Fn(u32) -> u32) {
-        self.0.iter_mut().for_each(|(_, capture)| *capture = new(*capture));
+        self.0.iter_mut().for_each(|(_, number)| *number = new(*number));
     }
 
-    /// Numbers of the captures.
+    /// The numbers.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().map(|(_, capture)| *capture)
+        self.0.iter().map(|(_, number)| *number)
     }
 
-    /// Copies the captures that hold packets from `first` on.
-    fn follow(&self, first: PacketNo, to: &mut Files) {
+    /// Copies the runs that hold packets from `first` on.
+    fn follow(&self, first: PacketNo, to: &mut Runs) {
         let after = self.0.partition_point(|(from, _)| *from <= first);
         to.0.extend_from_slice(&self.0[after.saturating_sub(1)..]);
     }
@@ -101,7 +101,9 @@ pub(super) struct Batch {
     /// Outer tunnel paths of segments that came through tunnels.
     pub(super) tunnels: Notes<Tunnel>,
     /// The captures of the segments, where the stream has several.
-    pub(super) files: Files,
+    pub(super) files: Runs,
+    /// The interfaces of the segments, where any has one: see [`super::interfaces::Interfaces`].
+    pub(super) interfaces: Runs,
     /// Packets were left out after these segments.
     pub(super) left_out: bool,
     /// The stream may continue later after these segments: serialise the flows.
@@ -117,7 +119,8 @@ pub(super) struct Held {
     newest: Nanos,
     starts: Notes<Vec<u8>>,
     tunnels: Notes<Tunnel>,
-    pub(super) files: Files,
+    pub(super) files: Runs,
+    interfaces: Runs,
 }
 
 impl Default for Batch {
@@ -130,7 +133,8 @@ impl Default for Batch {
             disordered: false,
             starts: Notes(Vec::new()),
             tunnels: Notes(Vec::new()),
-            files: Files::default(),
+            files: Runs::default(),
+            interfaces: Runs::default(),
             left_out: false,
             put_down: false,
             dealt: Dealt::default(),
@@ -210,9 +214,31 @@ impl Batch {
         }
     }
 
+    /// Notes the interface of the last segment, 0 for none.
+    #[inline]
+    pub(super) fn came_in_at(&mut self, interface: u16) {
+        if self.interfaces.0.last().map_or(0, |last| last.1) != u32::from(interface) {
+            self.changes_interface(interface);
+        }
+    }
+
+    /// A segment that was complete only later, of an earlier packet, begins no run.
+    #[cold]
+    fn changes_interface(&mut self, interface: u16) {
+        let [earlier @ .., last] = self.segments() else { return };
+        let (packet, begins) = (last.packet, earlier.is_empty());
+        if self.interfaces.0.is_empty() && !begins {
+            self.interfaces.0.push((PacketNo(0), 0));
+        }
+        if self.interfaces.0.last().is_none_or(|last| last.0 < packet) {
+            self.interfaces.0.push((packet, u32::from(interface)));
+        }
+    }
+
     /// The batch notes more of its segments than they hold themselves.
     pub(super) fn has_notes(&self) -> bool {
-        !(self.starts.0.is_empty() && self.tunnels.0.is_empty() && self.files.0.is_empty())
+        let notes = !(self.starts.0.is_empty() && self.tunnels.0.is_empty() && self.files.0.is_empty());
+        notes || self.interfaces.are_several()
     }
 
     /// Sorts the batch. Its last segments move to `held`, because later ones may belong before them.
@@ -227,6 +253,7 @@ impl Batch {
         self.tunnels.follow(&tail[kept..], &mut held.tunnels);
         if let Some(first) = tail[kept..].iter().map(|segment| segment.packet).min() {
             self.files.follow(first, &mut held.files);
+            self.interfaces.follow(first, &mut held.interfaces);
         }
         self.length = from + kept;
     }
@@ -250,6 +277,7 @@ impl Batch {
         self.starts.0.clear();
         self.tunnels.0.clear();
         self.files.0.clear();
+        self.interfaces.0.clear();
     }
 
     /// The content of the batch, for serialising.
@@ -260,15 +288,16 @@ impl Batch {
             starts: self.starts.clone(),
             tunnels: self.tunnels.clone(),
             files: self.files.clone(),
+            interfaces: self.interfaces.clone(),
         }
     }
 
     /// A batch with the segments that were held when the stream was serialised.
     pub(super) fn holding(held: Held) -> Batch {
-        let Held { mut segments, newest, starts, tunnels, files } = held;
+        let Held { mut segments, newest, starts, tunnels, files, interfaces } = held;
         let length = segments.len().min(CAPACITY);
         segments.resize(CAPACITY, Segment::default());
-        Batch { segments, length, newest, starts, tunnels, files, ..Batch::default() }
+        Batch { segments, length, newest, starts, tunnels, files, interfaces, ..Batch::default() }
     }
 
     /// The segments of the batch.

@@ -14,6 +14,8 @@ pub(super) struct Over {
     pub(super) id: u64,
     /// Number of the capture in which the flow began.
     pub(super) capture: u32,
+    /// Number of the interface of its first segment, 0 for none.
+    pub(super) interface: u16,
     /// The flow was still open when the stream ended.
     pub(super) at_end: bool,
     /// The stream was serialised with the flow: its next run returns the flow again, with what came since.
@@ -50,7 +52,7 @@ impl Ended {
         let watch = entry.flow.followed(&entry.key, spare);
         let mut flow = watch.finish();
         flow.until = Some(latest);
-        Over { id: entry.id, capture: entry.capture, at_end, goes_on: false, flow }
+        Over { id: entry.id, capture: entry.capture, interface: entry.interface, at_end, goes_on: false, flow }
     }
 }
 
@@ -143,6 +145,8 @@ pub(super) struct Entry {
     pub(super) lingers: bool,
     /// Number of the capture in which the flow began.
     pub(super) capture: u32,
+    /// Number of the interface of its first segment, 0 for none.
+    pub(super) interface: u16,
     /// Number of marks of left-out packets that the flow has been given.
     pub(super) marks: u64,
     pub(super) flow: Flow,

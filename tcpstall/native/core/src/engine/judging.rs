@@ -25,13 +25,13 @@ impl<'a> Judging<'a> {
 
     /// Adds the flow's row, if its ends are selected. A row takes kilobytes and is filled in where it lies.
     pub(super) fn judge(&self, over: &Over, rows: &mut Vec<FlowRow>) {
-        let Over { id, capture, at_end, goes_on, flow } = over;
+        let Over { id, capture, interface, at_end, goes_on, flow } = over;
         if !self.filter.wants_ends([flow.connection().client, flow.connection().server]) {
             return;
         }
         rows.push(flow_row(flow, *id, *capture, self.limits, self.wanted));
         if let Some(row) = rows.last_mut() {
-            (row.at_end, row.goes_on) = (*at_end, *goes_on);
+            (row.at_end, row.goes_on, row.interface_number) = (*at_end, *goes_on, *interface);
             if let Some(names) = self.names {
                 row.anonymise(names);
             }

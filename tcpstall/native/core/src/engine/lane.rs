@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
+use super::interfaces::Interface;
 use super::source::{Source, SourceItem};
 use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError};
@@ -23,6 +24,7 @@ pub(super) struct Next {
     /// First bytes of its payload, where they begin a known protocol element.
     pub(super) start: Option<Vec<u8>>,
     pub(super) tunnel: Option<Tunnel>,
+    pub(super) interface: Interface,
 }
 
 /// An item that waits for its turn.
@@ -110,7 +112,8 @@ impl Lane {
     pub(super) fn puts_off(&mut self, item: &SourceItem, segment: Segment, status: &CaptureStatus) {
         let start = matches!(item, SourceItem::Start).then(|| self.source.start.clone());
         let (base, read, tunnel) = (self.source.base, self.read(status), self.source.tunnel.take());
-        self.pending.push_back(Pending::Segment(Next { segment, base, read, start, tunnel }));
+        let interface = Interface::of(&self.source, &self.capture);
+        self.pending.push_back(Pending::Segment(Next { segment, base, read, start, tunnel, interface }));
     }
 
     /// Reads one item; a segment goes into the queue.

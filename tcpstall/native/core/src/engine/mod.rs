@@ -8,6 +8,7 @@ mod entry;
 mod filter;
 mod followers;
 mod idleness;
+mod interfaces;
 mod judging;
 mod key;
 mod lane;

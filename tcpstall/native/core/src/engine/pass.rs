@@ -203,6 +203,7 @@ impl<'a> Pass<'a> {
         for over in over.iter().filter(|over| self.options.filter.wants_id(over.id)) {
             judging.judge(over, &mut rows);
         }
+        rows.iter_mut().for_each(|row| self.names(row));
         let mut telling = rows.drain(..);
         // A row takes more than a kilobyte: it is counted where it lies and moved once.
         while let Some(next) = telling.as_slice().first() {
@@ -224,11 +225,19 @@ impl<'a> Pass<'a> {
                 && self.options.filter.wants_id(id)
             {
                 row.id = id;
+                self.names(&mut row);
                 self.counts(&row);
                 self.follower.flow(row)?;
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Fills in the name of a row's interface, which may tell whose host it was.
+    fn names(&self, row: &mut FlowRow) {
+        if self.options.names.is_none() {
+            row.interface = self.reader.interfaces.text(row.interface_number).cloned();
+        }
     }
 
     /// Counts a row for the trust in its capture.

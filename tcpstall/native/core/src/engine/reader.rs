@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 pub(super) use self::ending::Ending;
 use super::RunOptions;
 use super::batch::Batch;
+use super::interfaces::Interfaces;
 use super::lane::Lane;
 use super::recent::Recent;
 use super::sets::{Coming, NEVER};
@@ -70,6 +71,8 @@ pub(super) struct Reader<'a> {
     /// The order of the first lane and the next still has to be checked.
     compare: bool,
     recent: Recent,
+    /// The interfaces of its segments.
+    pub(super) interfaces: Interfaces,
     /// The source of the capture before, if that was over before the next one began.
     before: Option<Source>,
     /// Packets that are numbered already.
@@ -107,6 +110,7 @@ impl<'a> Reader<'a> {
             in_turn: false,
             compare: false,
             recent: Recent::default(),
+            interfaces: Interfaces::default(),
             before: None,
             numbered: options.sets.packets_before,
             closed: 0,
@@ -199,7 +203,8 @@ impl<'a> Reader<'a> {
 
     /// Reads on in the only open capture.
     fn alone(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
-        let (lane, RunOptions { filter, sets, .. }) = (&mut self.lanes[0], self.options);
+        let (lane, interfaces) = (&mut self.lanes[0], &mut self.interfaces);
+        let RunOptions { filter, sets, .. } = self.options;
         let status = &mut self.statuses[lane.number];
         if self.several || sets.puts_down {
             batch.files.change(PacketNo(self.numbered + 1), lane.number as u32);
@@ -210,6 +215,9 @@ impl<'a> Reader<'a> {
             if all {
                 let read = lane.source.plain(&mut lane.capture, status, batch);
                 *records += read as u32;
+                if read > 0 {
+                    batch.came_in_at(0);
+                }
                 if read > 0 && is_enough(batch, *records, lane) {
                     return Step::Filled(Filled::More);
                 }
@@ -225,6 +233,7 @@ impl<'a> Reader<'a> {
                     }
                     if filter.takes(batch.place()) && !sets.has_told(lane.number, lane.read(status)) {
                         take_in(batch, &item, &mut lane.source);
+                        batch.came_in_at(interfaces.number(lane.number, &lane.source, &lane.capture));
                     }
                 }
                 Ok(Some(SourceItem::LeftOut)) => return Step::LeftOut,

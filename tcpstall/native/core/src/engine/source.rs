@@ -29,6 +29,8 @@ pub(super) enum SourceItem {
 pub(super) struct Source {
     /// First bytes of the payload of [`SourceItem::Start`].
     pub(super) start: Vec<u8>,
+    /// Number of the last frame's interface in the frame itself, 0 for none.
+    pub(super) interface: u32,
     /// Outer tunnel path of the last segment, where it is [`Segment::tunnelled`].
     pub(super) tunnel: Option<Tunnel>,
     fragments: Fragments,
@@ -75,6 +77,7 @@ impl Source {
                 return Ok(Some(match wire::decode_into(frame, place) {
                     Ok(payload) => {
                         place.packet.0 += self.base;
+                        self.interface = wire::interface(frame);
                         status.tcp_segments += 1;
                         status.trust.options_cut += u64::from(place.options_cut);
                         if place.tunnelled | place.fragmented && !self.look_after(frame, place) {

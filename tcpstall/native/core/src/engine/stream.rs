@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
+use super::interfaces::Interfaces;
 use super::reader::{Ending, Reader};
 use super::shards::{KeptFlows, Shards};
 use crate::state::{self, StateError};
@@ -11,6 +12,7 @@ use crate::state::{self, StateError};
 pub struct StreamState {
     captures: Vec<String>,
     numbers: Vec<u32>,
+    interfaces: Vec<String>,
     ending: Ending,
     table: KeptFlows<Entry>,
 }
@@ -20,6 +22,8 @@ pub struct StreamState {
 struct Bytes<E> {
     /// Captures that the flows refer to, by their former numbers.
     captures: Vec<(u32, String)>,
+    /// Interfaces that the flows refer to.
+    interfaces: Vec<String>,
     ending: E,
     table: Vec<u8>,
 }
@@ -39,10 +43,10 @@ impl StreamState {
     /// # Errors
     /// Those of [`state::taken_up`].
     pub fn taken_up(bytes: &[u8]) -> Result<StreamState, StateError> {
-        let Bytes { captures, ending, table } = state::taken_up(bytes)?;
+        let Bytes { captures, interfaces, ending, table } = state::taken_up(bytes)?;
         let table = postcard::from_bytes(&table).map_err(|_| StateError::Damaged)?;
         let (numbers, captures) = captures.into_iter().unzip();
-        Ok(StreamState { captures, numbers, ending, table })
+        Ok(StreamState { captures, numbers, interfaces, ending, table })
     }
 
     /// The captures in which its flows began, by the names that they had when the stream was serialised.
@@ -52,10 +56,10 @@ impl StreamState {
 
     /// Restores the state of the flows and the reader.
     pub(super) fn goes_on<'a>(self, shards: Shards, reader: Reader<'a>) -> (Shards, Reader<'a>) {
-        let StreamState { numbers, mut ending, table: kept, .. } = self;
+        let StreamState { numbers, interfaces, mut ending, table: kept, .. } = self;
         let now = |then: u32| numbers.iter().position(|number| *number == then).unwrap_or(0) as u32;
         ending.held.files.renumber(now);
-        (shards.with(kept, now), reader.behind(ending))
+        (shards.with(kept, now), reader.behind(ending, Interfaces::restored(interfaces)))
     }
 }
 
@@ -65,5 +69,6 @@ pub(super) fn put_down(paths: &[String], reader: &mut Reader<'_>, shards: &mut S
     numbers.extend(ending.held.files.numbers());
     let name = |number: u32| Some((number, paths.get(number as usize)?.clone()));
     let captures = numbers.into_iter().filter_map(name).collect();
-    Some(state::put_down(&Bytes { captures, ending, table }).into_vec())
+    let interfaces = reader.interfaces.texts().to_vec();
+    Some(state::put_down(&Bytes { captures, interfaces, ending, table }).into_vec())
 }

@@ -60,6 +60,8 @@ pub(super) struct Table {
     pub(super) opened: Vec<u64>,
     /// The number of the capture that segments come from.
     capture: u32,
+    /// The number of the interface that segments come from, 0 for none.
+    interface: u16,
     /// The first capture that was not reported before: flows that end earlier are not reported.
     told_from: u32,
     /// Slots of `entries` by the hash of their keys: four bytes per flow, so that a lookup misses the cache once.
@@ -95,6 +97,7 @@ impl Table {
             at: 0,
             opened: Vec::new(),
             capture,
+            interface: 0,
             told_from,
             index: HashTable::default(),
             hasher: DefaultHashBuilder::default(),
@@ -266,7 +269,15 @@ impl Table {
         let kept = (half_open || KEEPS).then(|| Beginning::of(segment, &key, half_open, spare)).flatten();
         let flow = kept.map_or_else(|| Flow::Followed(self.spare.watch(segment)), Flow::Begun);
         let over = matches!(&flow, Flow::Begun(beginning) if beginning.is_over());
-        let entry = Entry { id: self.at, key, lingers: over, capture: self.capture, marks: self.marks, flow };
+        let entry = Entry {
+            id: self.at,
+            key,
+            lingers: over,
+            capture: self.capture,
+            interface: self.interface,
+            marks: self.marks,
+            flow,
+        };
         let followed = entry.is_under_way();
         self.opened.push(entry.id);
         let slot = self.free.pop().unwrap_or(self.entries.len() as u32);
@@ -309,6 +320,16 @@ impl Table {
             && let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize]
         {
             watch.came_through(tunnel);
+        }
+    }
+
+    /// Notes the interface of the segment just seen, which opened a flow.
+    #[cold]
+    fn came_in_at(&mut self, segment: &Segment, interface: u16) {
+        if let Some(slot) = self.find(segment)
+            && let Some(entry) = &mut self.entries[slot as usize]
+        {
+            entry.interface = interface;
         }
     }
 

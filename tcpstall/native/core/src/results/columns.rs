@@ -89,6 +89,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         addresses("server_address", rows, |row| row.server.address),
         integers("server_port", rows, |row| Some(i64::from(row.server.port))),
         texts("tunnel", rows, |row| row.tunnel.as_ref().map(ToString::to_string)),
+        texts("interface", rows, |row| row.interface.clone()),
         integers("vlan", rows, |row| row.vlan.map(i64::from)),
         texts("label", rows, |row| row.label.as_deref()),
         texts("server_name", rows, |row| named(row, |names| &names.server_name)),

@@ -74,6 +74,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         server: connection.server,
         tunnel: flow.tunnel().cloned(),
         vlan: connection.vlan.map(u16::from),
+        interface: None,
+        interface_number: 0,
         label: None,
         label_source: None,
         names: None,

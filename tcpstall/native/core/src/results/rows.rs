@@ -264,6 +264,13 @@ row! {
         /// VLAN of its first captured packet: identifier of the outermost tag; absent where there was no tag.
         #[json(if_any)]
         pub vlan: Option<u16>,
+        /// Interface of its first captured packet: its name in pcapng, `ifindex 3` in Linux cooked captures v2;
+        /// absent where the capture does not say.
+        #[json(if_any)]
+        pub interface: Option<String>,
+        /// Number of the interface in the run, 0 for none; the name is filled in where the row is handed on.
+        #[json(hidden)]
+        pub interface_number: u16,
         /// Label from the first payload, where that is recognised: an HTTP request line with its host, a TLS server name.
         pub label: Option<String>,
         /// Source of the label: `http`, `tls`.

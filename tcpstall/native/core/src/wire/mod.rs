@@ -80,6 +80,12 @@ pub fn decode_into<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Result<&'a [
     }
 }
 
+/// Number of the interface in the frame's own header, 0 where the header has none.
+#[inline]
+pub(crate) fn interface(frame: &Frame<'_>) -> u32 {
+    if frame.link == LinkType::LINUX_SLL2 { sll2::interface(frame.bytes) } else { 0 }
+}
+
 /// Length of everything before the IP header, bytes.
 #[inline(always)]
 pub(crate) fn link_header(frame: &Frame<'_>) -> Result<usize, Skip> {

@@ -13,6 +13,10 @@ pub(super) struct Interface {
     /// Largest number of bytes kept of a packet, 0 for no limit.
     pub(super) snap_length: u32,
     pub(super) clock: InterfaceClock,
+    /// Name that the capturing host has for it (`if_name`), where the block states one.
+    pub(super) name: Option<Box<str>>,
+    /// Number among all named interfaces of the file, counting from 1; 0 for one without a name.
+    pub(super) key: u64,
     /// Drops that were reported already; statistics blocks count from the start of the capture.
     dropped: u64,
 }
@@ -21,13 +25,16 @@ impl Interface {
     /// Reads the block's body.
     pub(super) fn described(order: ByteOrder, body: &[u8]) -> Option<Interface> {
         const FIXED: usize = 8;
+        const NAME: u16 = 2;
         const TIME_RESOLUTION: u16 = 9;
         const TIME_OFFSET: u16 = 14;
         let link = LinkType(order.u16(*body.first_chunk()?));
         let [_, snap_length] = order.words(body)?;
         let mut clock = InterfaceClock { unit: Unit::Times(1_000), offset: Nanos::ZERO };
+        let mut name = None;
         for (code, value) in BlockOptions::after(FIXED, order, body) {
             match (code, value) {
+                (NAME, value) => name = named(value),
                 (TIME_RESOLUTION, [resolution, ..]) => clock.unit = Unit::of(*resolution),
                 (TIME_OFFSET, value) => {
                     let seconds = value.first_chunk().map_or(0, |field| order.u64(*field) as i64);
@@ -36,7 +43,7 @@ impl Interface {
                 _ => {}
             }
         }
-        Some(Interface { link, snap_length, clock, dropped: 0 })
+        Some(Interface { link, snap_length, clock, name, key: 0, dropped: 0 })
     }
 
     /// Drops by the interface and by the system since the statistics block before. `None` where the block counts none
@@ -54,6 +61,15 @@ impl Interface {
         self.dropped += new;
         Some(new)
     }
+}
+
+/// The text of a name, of which some writers keep the 0 at its end.
+fn named(value: &[u8]) -> Option<Box<str>> {
+    /// Longest name kept, bytes: Linux's have 15, Windows' about 50.
+    const LONGEST: usize = 128;
+    let text = value.split(|byte| *byte == 0).next()?;
+    let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]);
+    (!text.is_empty()).then(|| text.into())
 }
 
 /// The clock of an interface.

@@ -1,6 +1,7 @@
 //! Serialises the reader at the end of a set's files, and restores it when further files come.
 
 use super::super::batch::{Batch, Held};
+use super::super::interfaces::Interfaces;
 use super::super::lane::Pending;
 use super::super::recent::is_same;
 use super::super::source::Source;
@@ -32,7 +33,7 @@ pub(in super::super) struct Ending {
 
 impl<'a> Reader<'a> {
     /// Continues where another reading ended.
-    pub(in super::super) fn behind(self, ending: Ending) -> Reader<'a> {
+    pub(in super::super) fn behind(self, ending: Ending, interfaces: Interfaces) -> Reader<'a> {
         let Ending { numbered, gap, fragments, now, held, last } = ending;
         Reader {
             several: true,
@@ -42,6 +43,7 @@ impl<'a> Reader<'a> {
             before: Some(Source::that_left(fragments, now)),
             held: Batch::holding(held),
             last,
+            interfaces,
             ..self
         }
     }

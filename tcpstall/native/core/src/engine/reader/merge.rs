@@ -123,7 +123,9 @@ impl Reader<'_> {
     fn take(&mut self, lane: usize, batch: &mut Batch) {
         let merges = self.lanes.len() > 1;
         let lane = &mut self.lanes[lane];
-        let Some(Pending::Segment(Next { mut segment, base, read, start, tunnel })) = lane.pending.pop_front() else {
+        let Some(Pending::Segment(Next { mut segment, base, read, start, tunnel, interface })) =
+            lane.pending.pop_front()
+        else {
             return;
         };
         // Packets of other captures may have been numbered since it was read.
@@ -150,6 +152,7 @@ impl Reader<'_> {
             batch.files.change(segment.packet, lane.number as u32);
             *batch.place() = segment;
             batch.keep();
+            batch.came_in_at(self.interfaces.numbered(&interface));
             if let Some(start) = start {
                 batch.starts_with(&start);
             }

@@ -12,6 +12,7 @@ impl Table {
         self.latest = self.latest.max(dealt.latest);
         self.is_beside(dealt.elsewhere[self.shard]);
         let own = dealt.places(self.shard);
+        self.interface = batch.interfaces.first().unwrap_or(0) as u16;
         if dealt.newest >= self.lingering.due() || batch.files.are_several() {
             self.takes_among_all(batch, own, done);
         } else if batch.has_notes() {
@@ -46,7 +47,11 @@ impl Table {
     fn takes_noted(&mut self, batch: &Batch, place: u16, done: &mut Vec<Ended>) {
         let segment = &batch.segments()[usize::from(place)];
         self.at = batch.dealt.first + u64::from(place);
+        let opened = self.opened.len();
         let seen = self.sees::<true>(segment, done).map(|(_, seen, _)| seen);
+        if batch.interfaces.are_several() && self.opened.len() > opened {
+            self.came_in_at(segment, batch.interfaces.of(segment).unwrap_or(0) as u16);
+        }
         if let Some(start) = batch.starts.of(segment).filter(|_| self.starts_held < STARTS_HELD) {
             match seen {
                 Some(seen) => self.begins_with(segment, seen, start),
