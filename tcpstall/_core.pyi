@@ -34,6 +34,7 @@ __all__ = [
     "initial_window",
     "owners",
     "pair",
+    "parquet",
     "peek",
     "pseudonyms",
     "replay_limits",
@@ -152,6 +153,12 @@ class Gathered:
 
         A file for each table and UTC day; beyond 64 days, those of further days are in the file of the largest.
         """
+
+def parquet(columns: Sequence[tuple[str, bool, Sequence[str | int | None]]], about: Sequence[tuple[str, str]]) -> bytes:
+    """A Parquet file of these columns: name, whether its values are texts (else 64-bit integers), values.
+
+    `about` are keys and values of its metadata.
+    """
 
 @final
 class Written:

@@ -1,10 +1,12 @@
 """Rows that Python holds reach DuckDB as they are."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from tcpstall import _core
 from tcpstall.archive.row_table import given, in_columns
 
 TYPES = {"text": "VARCHAR", "count": "BIGINT", "real": "DOUBLE", "flag": "BOOLEAN"}
@@ -29,3 +31,18 @@ def test_no_rows_are_an_empty_table() -> None:
     with duckdb.connect() as duck:
         given(duck, "held", in_columns([], TYPES), TYPES)
         assert duck.execute("FROM held").fetchall() == []
+
+
+def test_the_core_writes_them_as_parquet_as_they_were(tmp_path: Path) -> None:
+    columns = {"text": "VARCHAR", "count": "BIGINT", "nothing": "VARCHAR"}
+    held = in_columns(ROWS, columns)
+    given_ = [(name, kind == "VARCHAR", held[name]) for name, kind in columns.items()]
+    file = tmp_path / "rows.parquet"
+    file.write_bytes(_core.parquet(given_, [("of", "'a' ☃"), ("empty", "")]))
+    with duckdb.connect() as duck:
+        read = duck.execute(f"FROM read_parquet('{file}')").fetchall()
+        about = duck.execute(f"SELECT key, value FROM parquet_kv_metadata('{file}')").fetchall()
+        described = {name: kind for name, kind, *_ in duck.execute(f"DESCRIBE FROM '{file}'").fetchall()}
+    assert read == [tuple(row.get(name) for name in columns) for row in ROWS]
+    assert [(key.decode(), value.decode()) for key, value in about] == [("of", "'a' ☃"), ("empty", "")]
+    assert described == columns

@@ -9,6 +9,7 @@ mod keep;
 mod labels;
 mod options;
 mod pair;
+mod parquet;
 mod peek;
 mod pseudonyms;
 mod report;
@@ -36,6 +37,8 @@ mod _core {
     use super::gathered::Gathered;
     #[pymodule_export]
     use super::pair::{Pairing, pair};
+    #[pymodule_export]
+    use super::parquet::parquet;
     #[pymodule_export]
     use super::peek::{Peek, peek};
     #[pymodule_export]

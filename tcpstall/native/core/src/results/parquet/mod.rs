@@ -47,6 +47,7 @@ pub struct File {
     begun: Vec<Column>,
     begun_rows: usize,
     groups: Vec<Group>,
+    about: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -83,6 +84,11 @@ struct Chunk {
 }
 
 impl File {
+    /// An empty file whose metadata has these keys and values.
+    pub fn with(about: Vec<(String, String)>) -> File {
+        File { about, ..File::default() }
+    }
+
     /// Appends rows; all have the columns of the first ones.
     pub fn add(&mut self, columns: &Columns) {
         if self.names.is_empty() {
@@ -123,9 +129,9 @@ impl File {
     /// The whole file.
     pub fn finish(mut self) -> Vec<u8> {
         self.close();
-        let File { mut content, names, kinds, groups, .. } = self;
+        let File { mut content, names, kinds, groups, about, .. } = self;
         let at = content.len();
-        thrift::write(&mut content, |footer| fill_footer(footer, &names, &kinds, &groups));
+        thrift::write(&mut content, |footer| fill_footer(footer, &names, &kinds, &groups, &about));
         let len = content.len() - at;
         content.extend_from_slice(&(len as u32).to_le_bytes());
         content.extend_from_slice(MAGIC);
@@ -183,7 +189,13 @@ fn put(content: &mut Vec<u8>, pages: Pages, kind: Type, rows: usize, zstd: Optio
     Chunk { kind, encoding, codec, rows, unknown, ends, plain, packed, dictionary_at, data_at }
 }
 
-fn fill_footer(footer: &mut Struct<'_>, names: &[String], kinds: &[Type], groups: &[Group]) {
+fn fill_footer(
+    footer: &mut Struct<'_>,
+    names: &[String],
+    kinds: &[Type],
+    groups: &[Group],
+    about: &[(String, String)],
+) {
     let columns: Vec<(&String, Type)> = names.iter().zip(kinds.iter().copied()).collect();
     let schema: Vec<Option<&(&String, Type)>> = std::iter::once(None).chain(columns.iter().map(Some)).collect();
     footer.i32(1, 1);
@@ -212,6 +224,12 @@ fn fill_footer(footer: &mut Struct<'_>, names: &[String], kinds: &[Type], groups
         fields.i64(2, group.chunks.iter().map(|chunk| chunk.plain as i64).sum());
         fields.i64(3, group.rows as i64);
     });
+    if !about.is_empty() {
+        footer.structs(5, about, |(key, value), pair| {
+            pair.binary(1, key.as_bytes());
+            pair.binary(2, value.as_bytes());
+        });
+    }
     footer.binary(6, b"tcpstall");
     // Bytes as they are, numbers by their signs (`TypeDefinedOrder`).
     footer.structs(7, &columns, |_, order| order.within(1, |_| ()));
