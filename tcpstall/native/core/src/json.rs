@@ -6,6 +6,7 @@
 
 mod numbers;
 mod page;
+mod plain;
 
 use std::io::{self, Write};
 
@@ -13,6 +14,7 @@ use smallvec::{Array, SmallVec};
 
 use self::numbers::Leading;
 pub(crate) use self::page::{PAGE, Page};
+use self::plain::is_plain;
 
 /// Room of the page for one value.
 const SMALL_PAGE: usize = 4 * 1024;
@@ -23,18 +25,35 @@ const SMALL_PAGE: usize = 4 * 1024;
 /// piece that does not fit calls a function, so that nothing has to be saved around it.
 pub(crate) struct Text<'a> {
     page: &'a mut [u8],
-    /// Length of the text on the page.
-    at: usize,
+    /// Length of the text on the page: 32 bits, so that the end of a piece needs no check for overflow.
+    at: u32,
     leading: Leading,
     out: &'a mut dyn Write,
     /// Outcome of what was written so far.
     written: io::Result<()>,
 }
 
+/// Name of a field as JSON text, alone and with the values that most fields have.
+pub(crate) struct Name {
+    /// The name and a colon.
+    pub(crate) alone: &'static str,
+    /// The same with `null`.
+    pub(crate) null: &'static str,
+    /// The same with `0`.
+    pub(crate) zero: &'static str,
+}
+
 /// A value that has a JSON form.
 pub(crate) trait Print {
     /// Appends its JSON form.
     fn print(&self, text: &mut Text<'_>);
+
+    /// Appends it as a field. Most fields are `null` or 0: these are one piece with the name.
+    #[inline(always)]
+    fn field(&self, text: &mut Text<'_>, name: Name) {
+        text.constant(name.alone);
+        self.print(text);
+    }
 }
 
 /// A value that the JSON form of a row may leave out.
@@ -74,17 +93,25 @@ macro_rules! row {
         }
     };
     (@first $row:ident.$field:ident, $text:ident, $opening:ident) => {
-        $text.push($opening);
-        $text.constant(concat!("\"", stringify!($field), "\":"));
-        $crate::json::Print::print(&$row.$field, $text);
+        if $opening == b'{' {
+            $crate::json::Print::field(&$row.$field, $text, $crate::json::row!(@name "{" $field));
+        } else {
+            $crate::json::Print::field(&$row.$field, $text, $crate::json::row!(@name "," $field));
+        }
+    };
+    (@name $before:literal $field:ident) => {
+        $crate::json::Name {
+            alone: concat!($before, "\"", stringify!($field), "\":"),
+            null: concat!($before, "\"", stringify!($field), "\":null"),
+            zero: concat!($before, "\"", stringify!($field), "\":0"),
+        }
     };
     (@first if_any $row:ident.$field:ident, $text:ident, $opening:ident) => {
         debug_assert_eq!($opening, b',', "a row without a first field is part of another row");
         $crate::json::row!(@field if_any $row.$field, $text);
     };
     (@field $row:ident.$field:ident, $text:ident) => {
-        $text.constant(concat!(",\"", stringify!($field), "\":"));
-        $crate::json::Print::print(&$row.$field, $text);
+        $crate::json::Print::field(&$row.$field, $text, $crate::json::row!(@name "," $field));
     };
     (@field hidden $row:ident.$field:ident, $text:ident) => {};
     (@field flat $row:ident.$field:ident, $text:ident) => {
@@ -97,7 +124,7 @@ macro_rules! row {
     };
     (@field or_null $row:ident.$field:ident, $text:ident) => {
         if $crate::json::MayBeEmpty::is_nothing(&$row.$field) {
-            $text.constant(concat!(",\"", stringify!($field), "\":null"));
+            $text.constant($crate::json::row!(@name "," $field).null);
         } else {
             $crate::json::row!(@field $row.$field, $text);
         }
@@ -133,17 +160,18 @@ impl Text<'_> {
     /// The next bytes of the page, if they are on it.
     #[inline(always)]
     fn place<const LENGTH: usize>(&mut self) -> Option<&mut [u8; LENGTH]> {
-        self.page.get_mut(self.at..self.at + LENGTH)?.first_chunk_mut()
+        let at = self.at as usize;
+        self.page.get_mut(at..at + LENGTH)?.first_chunk_mut()
     }
 
     /// Appends a piece of JSON that is known at compile time: a few moves.
     #[inline(always)]
     pub(crate) fn constant(&mut self, piece: &'static str) {
-        let end = self.at + piece.len();
-        match self.page.get_mut(self.at..end) {
+        let at = self.at as usize;
+        match self.page.get_mut(at..at + piece.len()) {
             Some(place) => {
                 place.copy_from_slice(piece.as_bytes());
-                self.at = end;
+                self.at += piece.len() as u32;
             }
             None => self.turns_page(piece.as_bytes()),
         }
@@ -152,7 +180,7 @@ impl Text<'_> {
     /// Appends one byte of JSON.
     #[inline(always)]
     pub(crate) fn push(&mut self, byte: u8) {
-        match self.page.get_mut(self.at) {
+        match self.page.get_mut(self.at as usize) {
             Some(place) => {
                 *place = byte;
                 self.at += 1;
@@ -163,10 +191,11 @@ impl Text<'_> {
 
     /// Appends a piece of JSON.
     fn bytes(&mut self, piece: &[u8]) {
-        match self.page.get_mut(self.at..self.at + piece.len()) {
+        let at = self.at as usize;
+        match self.page.get_mut(at..).and_then(|rest| rest.get_mut(..piece.len())) {
             Some(place) => {
                 place.copy_from_slice(piece);
-                self.at += piece.len();
+                self.at += piece.len() as u32;
             }
             None => self.turns_page(piece),
         }
@@ -180,7 +209,7 @@ impl Text<'_> {
         match self.page.get_mut(..piece.len()) {
             Some(place) => {
                 place.copy_from_slice(piece);
-                self.at = piece.len();
+                self.at = piece.len() as u32;
             }
             None if self.written.is_ok() => self.written = self.out.write_all(piece),
             None => {}
@@ -195,19 +224,25 @@ impl Text<'_> {
         debug_assert!(is_plain(words), "our own words need no escape");
         let length = words.len();
         let Some(place) = self.place::<18>() else { return self.quoted(words) };
-        if let (8..=16, Some(first), Some(last)) = (length, words.first_chunk::<8>(), words.last_chunk::<8>()) {
+        if let 8..=16 = length
+            && let (Some(first), Some(last)) = (words.first_chunk::<8>(), words.last_chunk::<8>())
+        {
             place[1..9].copy_from_slice(first);
             place[length - 7..=length].copy_from_slice(last);
-        } else if let (4..8, Some(first), Some(last)) = (length, words.first_chunk::<4>(), words.last_chunk::<4>()) {
+        } else if let 4..8 = length
+            && let (Some(first), Some(last)) = (words.first_chunk::<4>(), words.last_chunk::<4>())
+        {
             place[1..5].copy_from_slice(first);
             place[length - 3..=length].copy_from_slice(last);
         } else {
             return self.quoted(words);
         }
         (place[0], place[length + 1]) = (b'"', b'"');
-        self.at += length + 2;
+        self.at += length as u32 + 2;
     }
 
+    /// Appends a string that needs no escape. It is not inlined: [`Text::words`] has nothing to save then.
+    #[inline(never)]
     fn quoted(&mut self, plain: &[u8]) {
         self.push(b'"');
         self.bytes(plain);
@@ -249,7 +284,7 @@ impl Text<'_> {
     #[cold]
     fn goes_out(&mut self) {
         if self.written.is_ok() {
-            self.written = self.out.write_all(&self.page[..self.at]);
+            self.written = self.out.write_all(&self.page[..self.at as usize]);
         }
         self.at = 0;
     }
@@ -294,6 +329,14 @@ impl<T: Print> Print for Option<T> {
         match self {
             Some(value) => value.print(text),
             None => text.constant("null"),
+        }
+    }
+
+    #[inline(always)]
+    fn field(&self, text: &mut Text<'_>, name: Name) {
+        match self {
+            Some(value) => value.field(text, name),
+            None => text.constant(name.null),
         }
     }
 }
@@ -351,25 +394,6 @@ impl MayBeEmpty for u32 {
     fn is_nothing(&self) -> bool {
         *self == 0
     }
-}
-
-/// True if the text needs no escape.
-#[inline]
-fn is_plain(text: &[u8]) -> bool {
-    let (words, rest) = text.as_chunks::<8>();
-    let mut last = [b' '; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    words.iter().chain([&last]).all(|word| !has_special(u64::from_le_bytes(*word)))
-}
-
-/// True if one of eight bytes is a control character, a quotation mark or a backslash: subtraction borrows from the
-/// high bit of a byte that is too small, and only there as long as no lower byte was.
-#[inline]
-fn has_special(bytes: u64) -> bool {
-    let each = |byte: u8| u64::from_le_bytes([byte; 8]);
-    let zero = |bytes: u64| bytes.wrapping_sub(each(1)) & !bytes;
-    let control = bytes.wrapping_sub(each(b' ')) & !bytes;
-    (control | zero(bytes ^ each(b'"')) | zero(bytes ^ each(b'\\'))) & each(0x80) != 0
 }
 
 #[cfg(test)]

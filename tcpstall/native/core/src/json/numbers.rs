@@ -1,6 +1,6 @@
 //! Numbers as JSON text, the same as `serde_json` writes.
 
-use super::{Print, Text};
+use super::{Name, Print, Text};
 
 const EIGHT_DIGITS: u64 = 100_000_000;
 /// Five decimals are enough for most shares and confidences.
@@ -41,22 +41,26 @@ impl Text<'_> {
         } else {
             return self.many_digits(value);
         };
-        self.at += 8 - zeros as usize;
+        self.at += 8 - zeros;
     }
 
     /// Appends a number of more than eight digits. The times of a flow begin with the same digits.
     #[inline(never)]
     fn many_digits(&mut self, value: u64) {
         let (high, low) = (value / EIGHT_DIGITS, value % EIGHT_DIGITS);
-        let leading = if high == self.leading.value { self.leading } else { Leading::of(high) };
+        if high != self.leading.value {
+            if high < EIGHT_DIGITS {
+                self.digits(high);
+                return self.bytes(&eight(low).to_le_bytes());
+            }
+            self.leading = Leading::of(high);
+        }
+        let leading = self.leading;
         let Some(place) = self.place::<24>() else { return self.digits_overleaf(value) };
         place[..16].copy_from_slice(&leading.digits);
         let length = leading.length.min(16);
         place[length..length + 8].copy_from_slice(&eight(low).to_le_bytes());
-        self.at += length + 8;
-        if high >= EIGHT_DIGITS {
-            self.leading = leading;
-        }
+        self.at += length as u32 + 8;
     }
 
     /// Appends a number on the next page.
@@ -81,18 +85,21 @@ impl Text<'_> {
             at += digits_of(byte) + 1;
         }
         place[at - 1] = b'"';
-        self.at += at;
+        self.at += at as u32;
     }
 
     /// Appends a number of five decimals, without zeros at its end but the first.
     fn decimals(&mut self, value: u64) {
         (value / DECIMALS as u64).print(self);
-        self.push(b'.');
         let digits = eight(value % DECIMALS as u64 * 1_000);
         let zeros = ((digits ^ ZEROS).leading_zeros() / 8).min(7);
-        let Some(place) = self.place() else { return self.bytes(&digits.to_le_bytes()[..8 - zeros as usize]) };
-        *place = digits.to_le_bytes();
-        self.at += 8 - zeros as usize;
+        let Some(place) = self.place::<9>() else {
+            self.push(b'.');
+            return self.bytes(&digits.to_le_bytes()[..8 - zeros as usize]);
+        };
+        place[0] = b'.';
+        place[1..].copy_from_slice(&digits.to_le_bytes());
+        self.at += 9 - zeros;
     }
 }
 
@@ -157,6 +164,15 @@ impl Print for u64 {
             text.digits(*self);
         }
     }
+
+    #[inline(always)]
+    fn field(&self, text: &mut Text<'_>, name: Name) {
+        if *self == 0 {
+            return text.constant(name.zero);
+        }
+        text.constant(name.alone);
+        self.print(text);
+    }
 }
 
 impl Print for i64 {
@@ -166,6 +182,15 @@ impl Print for i64 {
             text.push(b'-');
         }
         self.unsigned_abs().print(text);
+    }
+
+    #[inline(always)]
+    fn field(&self, text: &mut Text<'_>, name: Name) {
+        if *self == 0 {
+            return text.constant(name.zero);
+        }
+        text.constant(name.alone);
+        self.print(text);
     }
 }
 
@@ -177,6 +202,11 @@ macro_rules! through {
                 #[inline]
                 fn print(&self, text: &mut Text<'_>) {
                     u64::from(*self).print(text);
+                }
+
+                #[inline(always)]
+                fn field(&self, text: &mut Text<'_>, name: Name) {
+                    u64::from(*self).field(text, name);
                 }
             }
         )*

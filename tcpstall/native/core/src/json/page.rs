@@ -11,7 +11,7 @@ pub(crate) const PAGE: usize = 264 * 1024;
 /// Memory for text that is still to be written.
 pub(crate) struct Page {
     bytes: Box<[u8]>,
-    at: usize,
+    at: u32,
     leading: Leading,
 }
 
@@ -31,6 +31,6 @@ impl Page {
 
     /// Writes the text to `out` and empties the page.
     pub(crate) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&self.bytes[..std::mem::take(&mut self.at)])
+        out.write_all(&self.bytes[..std::mem::take(&mut self.at) as usize])
     }
 }

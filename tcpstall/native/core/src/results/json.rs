@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::causes::Cause;
 use crate::flow::End;
-use crate::json::{Print, Row, Text, named, row};
+use crate::json::{Name, Print, Row, Text, named, row};
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 use crate::wire::tunnel::Tunnel;
@@ -37,12 +37,22 @@ impl Print for Nanos {
     fn print(&self, text: &mut Text<'_>) {
         self.0.print(text);
     }
+
+    #[inline(always)]
+    fn field(&self, text: &mut Text<'_>, name: Name) {
+        self.0.field(text, name);
+    }
 }
 
 impl Print for PacketNo {
     #[inline]
     fn print(&self, text: &mut Text<'_>) {
         self.0.print(text);
+    }
+
+    #[inline(always)]
+    fn field(&self, text: &mut Text<'_>, name: Name) {
+        self.0.field(text, name);
     }
 }
 
