@@ -54,8 +54,8 @@ struct Adding<'a> {
 }
 
 impl Follower for Adding<'_> {
-    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
-        self.sums.add(&row, self.beside);
+    fn flow(&mut self, row: &mut FlowRow) -> ControlFlow<()> {
+        self.sums.add(row, self.beside);
         ControlFlow::Continue(())
     }
 

@@ -210,8 +210,8 @@ impl Keeper {
 }
 
 impl Follower for Keeper {
-    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
-        match self.keep.take(row, &self.labels) {
+    fn flow(&mut self, row: &mut FlowRow) -> ControlFlow<()> {
+        match self.keep.take(row.take(), &self.labels) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.progress.raised = Some(error);

@@ -88,12 +88,12 @@ struct Printer {
 }
 
 impl Follower for Printer {
-    fn flow(&mut self, mut row: FlowRow) -> ControlFlow<()> {
-        if let Err(error) = self.labels.put(&mut row) {
+    fn flow(&mut self, row: &mut FlowRow) -> ControlFlow<()> {
+        if let Err(error) = self.labels.put(row) {
             self.progress.raised = Some(error);
             return ControlFlow::Break(());
         }
-        match self.writer.flow(&row) {
+        match self.writer.flow(row) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.failed = Some(error);

@@ -49,7 +49,7 @@ fn layers(criterion: &mut Criterion) {
         walk(&mut group, capture);
         decode(&mut group, capture);
         state(&mut group, capture, &path);
-        group.bench_function("run", |bencher| bencher.iter(|| analysed(&path, &mut |row| drop(black_box(row)))));
+        group.bench_function("run", |bencher| bencher.iter(|| analysed(&path, &mut |row| _ = black_box(row))));
         json(&mut group, &path);
         group.finish();
     }
@@ -118,7 +118,7 @@ fn state(group: &mut BenchmarkGroup<'_, WallTime>, capture: Made, path: &str) {
 /// Everything, and the printing of rows by itself.
 fn json(group: &mut BenchmarkGroup<'_, WallTime>, path: &str) {
     let mut rows = Vec::new();
-    analysed(path, &mut |row| rows.push(row));
+    analysed(path, &mut |row| rows.push(row.take()));
     group.bench_function("json alone", |bencher| {
         bencher.iter(|| {
             let mut writer = ReportWriter::begin(io::sink(), Shape::Json).expect("a sink takes all");
@@ -129,7 +129,7 @@ fn json(group: &mut BenchmarkGroup<'_, WallTime>, path: &str) {
     group.bench_function("run and json", |bencher| {
         bencher.iter(|| {
             let mut writer = ReportWriter::begin(io::sink(), Shape::Json).expect("a sink takes all");
-            analysed(path, &mut |row| writer.flow(&row).expect("a sink takes all"));
+            analysed(path, &mut |row| writer.flow(row).expect("a sink takes all"));
             writer.flows()
         });
     });
@@ -139,10 +139,10 @@ fn opened(capture: Made) -> Capture {
     Capture::from_reader(Box::new(capture.pcap))
 }
 
-struct Each<'a>(&'a mut dyn FnMut(FlowRow));
+struct Each<'a>(&'a mut dyn FnMut(&mut FlowRow));
 
 impl Follower for Each<'_> {
-    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
+    fn flow(&mut self, row: &mut FlowRow) -> ControlFlow<()> {
         (self.0)(row);
         ControlFlow::Continue(())
     }
@@ -153,7 +153,7 @@ impl Follower for Each<'_> {
 }
 
 /// A whole run with the command line's usual options.
-fn analysed(path: &str, each: &mut dyn FnMut(FlowRow)) {
+fn analysed(path: &str, each: &mut dyn FnMut(&mut FlowRow)) {
     let wanted = Wanted { bursts: false, exchanges: true, least_stall: Nanos::ZERO };
     let options = RunOptions {
         filter: Filter::default(),

@@ -80,10 +80,10 @@ struct Keeper {
 }
 
 impl Follower for Keeper {
-    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
-        promises::of_flow(&row);
-        self.writers.iter_mut().for_each(|writer| writer.flow(&row).expect("memory takes it"));
-        self.rows.push(row);
+    fn flow(&mut self, row: &mut FlowRow) -> ControlFlow<()> {
+        promises::of_flow(row);
+        self.writers.iter_mut().for_each(|writer| writer.flow(row).expect("memory takes it"));
+        self.rows.push(row.take());
         ControlFlow::Continue(())
     }
 

@@ -15,6 +15,10 @@ use crate::wire::{Flags, Segment};
 
 /// Most segments kept of a flow, 64 bytes each: together less than the flow's state.
 pub(super) const MOST: usize = 32;
+/// Segments that a flow gets room for at once when it is more than half-open.
+const USUAL: usize = MOST / 4;
+/// Segments of a half-open flow: the SYN and the answer.
+const HALF_OPEN: usize = 2;
 
 /// Payloads that begin a known protocol element, by the place of their segment.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -56,10 +60,11 @@ impl Beginning {
     /// More than the SYN and the answer will come.
     pub(super) fn is_opened(&mut self, spare: &mut Spare) {
         self.half_open = false;
-        if self.segments.len() == self.segments.capacity() {
-            let room = spare.briefs();
+        if self.segments.capacity() < USUAL {
+            let mut room = spare.briefs();
+            room.reserve_exact(USUAL);
             let few = mem::replace(&mut self.segments, room);
-            self.segments.extend(few);
+            self.segments.extend_from_slice(&few);
         }
     }
 
@@ -79,13 +84,15 @@ impl Beginning {
         if !plain || !Brief::holds(segment) {
             return false;
         }
-        self.segments.reserve_exact(1);
+        if self.segments.capacity() == 0 {
+            self.segments.reserve_exact(HALF_OPEN);
+        }
         self.segments.push(Brief::of(segment, key));
         true
     }
 
     /// Keeps a further segment; false if the flow has to be followed from now on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn keeps(&mut self, segment: &Segment, key: &Key) -> bool {
         if self.segments.len() == MOST || self.reset || !Brief::holds(segment) || segment.flags.has(Flags::SYN) {
             return false;

@@ -45,14 +45,15 @@ impl Ended {
         self.entry.id = id;
     }
 
-    /// Finishes the flow.
-    pub(super) fn over(self, spare: &mut Spare) -> Over {
+    /// Finishes the flow. For `goes_on` see [`Over::goes_on`].
+    pub(super) fn over(self, spare: &mut Spare, goes_on: bool) -> Over {
         let Ended { mut entry, marks, at_end, latest, .. } = self;
         entry.learns_of(marks, spare);
         let watch = entry.flow.followed(&entry.key, spare);
-        let mut flow = watch.finish();
-        flow.until = Some(latest);
-        Over { id: entry.id, capture: entry.capture, interface: entry.interface, at_end, goes_on: false, flow }
+        let Entry { id, capture, interface, .. } = entry;
+        let mut over = Over { id, capture, interface, at_end, goes_on, flow: watch.finish() };
+        over.flow.until = Some(latest);
+        over
     }
 }
 

@@ -33,7 +33,7 @@ enum Work<'env> {
 
 /// Result of a follower.
 #[derive(Default)]
-struct Done {
+pub(super) struct Done {
     /// Numbers of the segments that opened flows.
     opened: Vec<u64>,
     /// The flows that are over: the segments that ended and opened them, in the order of the former.
@@ -124,7 +124,7 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         waits: bool,
         dealer: &mut Dealer,
         numbers: &mut Numbers,
-    ) -> Option<(Batch, impl Iterator<Item = Told> + use<>)> {
+    ) -> Option<(Batch, InOrder<impl More + use<>>)> {
         if self.under_way.is_empty() {
             return None;
         }
@@ -144,7 +144,7 @@ impl<'scope, 'env> Followers<'scope, 'env> {
     }
 
     /// Ends the stream at its latest segment: the flows that are still open.
-    pub(super) fn ends(&mut self, latest: Nanos) -> impl Iterator<Item = Told> {
+    pub(super) fn ends(&mut self, latest: Nanos) -> InOrder<impl More> {
         let Followers { own, spare, judging, lines, .. } = self;
         // A follower that is gone has no flows.
         lines.iter().for_each(|line| _ = line.to_do.send(Work::Ends(latest)));
@@ -169,18 +169,17 @@ impl<'scope, 'env> Followers<'scope, 'env> {
     }
 }
 
-/// A flow that is over: the number of the segment that opened it, and its row if it is selected.
-pub(super) type Told = (u64, Option<FlowRow>);
-
-/// What one follower has done, in the order in which flows were over.
+/// What one follower has done, in the order in which flows were over. Rows stay where they are: each takes kilobytes.
 struct Part {
     ended: vec::IntoIter<(u64, u64)>,
-    rows: vec::IntoIter<FlowRow>,
+    rows: Vec<FlowRow>,
+    /// Number of rows that were handed on.
+    told: usize,
 }
 
 impl Part {
     fn of(done: Done) -> Part {
-        Part { ended: done.ended.into_iter(), rows: done.rows.into_iter() }
+        Part { ended: done.ended.into_iter(), rows: done.rows, told: 0 }
     }
 
     fn first(&self) -> Option<(u64, u64)> {
@@ -188,16 +187,20 @@ impl Part {
     }
 }
 
+/// Returns further flows of the follower with that number.
+pub(super) trait More: FnMut(usize) -> Option<Done> {}
+
+impl<F: FnMut(usize) -> Option<Done>> More for F {}
+
 /// Puts flows of several followers into one order. `more` returns a follower's further flows.
-struct InOrder<F> {
+pub(super) struct InOrder<F> {
     parts: Vec<Part>,
     more: F,
 }
 
-impl<F: FnMut(usize) -> Option<Done>> Iterator for InOrder<F> {
-    type Item = Told;
-
-    fn next(&mut self) -> Option<Told> {
+impl<F: More> InOrder<F> {
+    /// The next flow that is over: the number of the segment that opened it, and its row if it is selected.
+    pub(super) fn next(&mut self) -> Option<(u64, Option<&mut FlowRow>)> {
         for (line, part) in self.parts.iter_mut().enumerate() {
             if part.first().is_none()
                 && let Some(done) = (self.more)(line)
@@ -207,8 +210,8 @@ impl<F: FnMut(usize) -> Option<Done>> Iterator for InOrder<F> {
         }
         let part = self.parts.iter_mut().filter(|part| part.first().is_some()).min_by_key(|part| part.first())?;
         let (_, opened) = part.ended.next()?;
-        let row =
-            if part.rows.as_slice().first().is_some_and(|row| row.id == opened) { part.rows.next() } else { None };
+        let row = part.rows.get_mut(part.told).filter(|row| row.id == opened);
+        part.told += usize::from(row.is_some());
         Some((opened, row))
     }
 }
@@ -245,7 +248,8 @@ fn follow<'env>(
 
 /// Takes in a batch, and judges the flows that are over.
 fn take(tables: &mut [&mut Table], batch: &Batch, judging: Judging<'_>, spare: &mut Spare) -> Done {
-    let Taken { opened, ended, load } = shards::take(tables.iter_mut().map(|table| &mut **table), batch, spare);
+    let mut ended = Vec::new();
+    let Taken { opened, load } = shards::take(tables.iter_mut().map(|table| &mut **table), batch, spare, &mut ended);
     let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), load, ..Done::default() };
     judging.judge_all(ended, &mut done.rows, spare);
     done
@@ -274,7 +278,7 @@ impl Iterator for Ending<'_> {
             && let Some(ended) = self.open.next()
         {
             done.ended.push(ended.place());
-            let over = ended.over(&mut self.spare);
+            let over = ended.over(&mut self.spare, false);
             self.judging.judge(&over, &mut done.rows);
             self.spare.takes(over.flow);
             weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());

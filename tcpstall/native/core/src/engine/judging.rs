@@ -5,7 +5,7 @@ use super::spare::{Spare, TOGETHER};
 use super::{Filter, RunOptions};
 use crate::anonymise::Pseudonyms;
 use crate::causes::Limits;
-use crate::results::{FlowRow, Wanted, flow_row};
+use crate::results::{FlowRow, Wanted, add_row};
 
 /// What a flow's row depends on besides the flow.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ impl<'a> Judging<'a> {
         if !self.filter.wants_ends([flow.connection().client, flow.connection().server]) {
             return;
         }
-        rows.push(flow_row(flow, *id, *capture, self.limits, self.wanted));
+        add_row(rows, flow, *id, *capture, self.limits, self.wanted);
         if let Some(row) = rows.last_mut() {
             (row.at_end, row.goes_on, row.interface_number) = (*at_end, *goes_on, *interface);
             if let Some(names) = self.names {
@@ -42,11 +42,11 @@ impl<'a> Judging<'a> {
     pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>, spare: &mut Spare) {
         // A row takes kilobytes: nothing of that size is moved because the list grows.
         rows.reserve(ended.len());
-        let mut ended = ended.into_iter();
+        let (mut ended, mut some) = (ended.into_iter(), Vec::with_capacity(TOGETHER));
         while ended.len() > 0 {
-            let some: Vec<Over> = ended.by_ref().take(TOGETHER).map(|ended| ended.over(spare)).collect();
+            some.extend(ended.by_ref().take(TOGETHER).map(|ended| ended.over(spare, false)));
             some.iter().for_each(|over| self.judge(over, rows));
-            some.into_iter().for_each(|over| spare.takes(over.flow));
+            some.drain(..).for_each(|over| spare.takes(over.flow));
         }
     }
 }

@@ -89,8 +89,8 @@ impl RunOptions {
 
 /// Callbacks of a run.
 pub trait Follower {
-    /// A finished and judged flow.
-    fn flow(&mut self, row: FlowRow) -> ControlFlow<()>;
+    /// A finished and judged flow. Its row takes kilobytes and lies where it was made: [`FlowRow::take`] moves it away.
+    fn flow(&mut self, row: &mut FlowRow) -> ControlFlow<()>;
     /// Bytes of the current input read so far, and its size where that is known.
     fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()>;
     /// A serialised [`StreamState`], after the last file of a stream; [`Sets::puts_down`] asks for it.

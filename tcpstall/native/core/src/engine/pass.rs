@@ -8,7 +8,7 @@ use std::{mem, thread};
 use super::batch::Batch;
 use super::deal::{BATCHES, Dealer};
 use super::entry::{Ended, Over};
-use super::followers::{Followers, Told};
+use super::followers::{Followers, InOrder, More};
 use super::judging::Judging;
 use super::reader::{Filled, Reader};
 use super::shards::{Numbers, Shards};
@@ -78,16 +78,16 @@ impl<'a> Pass<'a> {
             let filled = self.reader.fill(&mut batch);
             shards.takes(&mut batch, &mut done);
             batch.clear();
-            self.hand_on_all(mem::take(&mut done), shards)?;
+            self.hand_on_all(&mut done, false, shards)?;
             if filled == Filled::End {
                 break;
             }
             self.tell(filled)?;
         }
         self.report()?;
-        let mut open = shards.drain();
+        let (mut open, goes_on) = (shards.ends(), shards.goes_on());
         self.note(shards);
-        open.try_for_each(|over| self.hand_on(&[over]))
+        self.hand_on_all(&mut open, goes_on, shards)
     }
 
     fn shards(&self) -> Shards {
@@ -112,7 +112,7 @@ impl<'a> Pass<'a> {
         }
         let mut done = Vec::new();
         shards.puts_down(&mut done);
-        self.hand_on_all(done, shards)?;
+        self.hand_on_all(&mut done, false, shards)?;
         self.alone(shards)
     }
 
@@ -185,13 +185,14 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Finishes flows and hands on the rows of those that are selected.
-    fn hand_on_all(&mut self, ended: Vec<Ended>, shards: &mut Shards) -> ControlFlow<()> {
-        let mut ended = ended.into_iter();
+    /// Finishes flows and hands on the rows of those that are selected. For `goes_on` see [`Over::goes_on`].
+    fn hand_on_all(&mut self, ended: &mut Vec<Ended>, goes_on: bool, shards: &mut Shards) -> ControlFlow<()> {
+        let (mut ended, mut some) = (ended.drain(..), Vec::with_capacity(TOGETHER));
         while ended.len() > 0 {
-            let over: Vec<Over> = ended.by_ref().take(TOGETHER).map(|ended| ended.over(&mut shards.spare)).collect();
-            self.hand_on(&over)?;
-            over.into_iter().for_each(|over| shards.spare.takes(over.flow));
+            let further = ended.by_ref().take(TOGETHER);
+            some.extend(further.map(|ended| ended.over(&mut shards.spare, goes_on)));
+            self.hand_on(&some)?;
+            some.drain(..).for_each(|over| shards.spare.takes(over.flow));
         }
         ControlFlow::Continue(())
     }
@@ -203,30 +204,26 @@ impl<'a> Pass<'a> {
         for over in over.iter().filter(|over| self.options.filter.wants_id(over.id)) {
             judging.judge(over, &mut rows);
         }
-        rows.iter_mut().for_each(|row| self.names(row));
-        let mut telling = rows.drain(..);
-        // A row takes more than a kilobyte: it is counted where it lies and moved once.
-        while let Some(next) = telling.as_slice().first() {
-            self.counts(next);
-            if let Some(row) = telling.next() {
-                self.follower.flow(row)?;
-            }
+        for row in &mut rows {
+            self.names(row);
+            self.counts(row);
+            self.follower.flow(row)?;
         }
-        drop(telling);
+        rows.clear();
         self.rows = rows;
         ControlFlow::Continue(())
     }
 
     /// Hands on the rows that followers made, of flows that are selected.
-    fn hand_on_rows(&mut self, over: impl Iterator<Item = Told>, numbers: &mut Numbers) -> ControlFlow<()> {
-        for (opened, row) in over {
+    fn hand_on_rows(&mut self, mut over: InOrder<impl More>, numbers: &mut Numbers) -> ControlFlow<()> {
+        while let Some((opened, row)) = over.next() {
             let id = numbers.ended(opened);
-            if let Some(mut row) = row
+            if let Some(row) = row
                 && self.options.filter.wants_id(id)
             {
                 row.id = id;
-                self.names(&mut row);
-                self.counts(&row);
+                self.names(row);
+                self.counts(row);
                 self.follower.flow(row)?;
             }
         }

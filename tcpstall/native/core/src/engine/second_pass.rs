@@ -59,7 +59,7 @@ fn stream(mut reader: Reader<'_>, shards: &mut Shards, witness: &mut impl Witnes
             if let Some((id, seen, watch)) = shards.sees(segment, &mut done) {
                 witness.sees(segment, id, seen, watch);
             }
-            done.drain(..).for_each(|ended| witness.over(ended.over(&mut Spare::default())));
+            done.drain(..).for_each(|ended| witness.over(ended.over(&mut Spare::default(), false)));
         }
         if batch.left_out {
             shards.left_out();

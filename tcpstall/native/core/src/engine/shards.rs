@@ -5,6 +5,7 @@ mod numbers;
 
 use std::collections::BTreeSet;
 use std::mem;
+use std::vec::Drain;
 
 pub(super) use self::kept::KeptFlows;
 pub(super) use self::numbers::Numbers;
@@ -13,6 +14,7 @@ use super::deal::{Dealer, Load, SHARDS, shard_of};
 use super::entry::{Ended, Over};
 use super::spare::Spare;
 use super::table::Table;
+use crate::few::Few;
 use crate::pause::{SeenSegment, Watch};
 use crate::time::Nanos;
 use crate::wire::Segment;
@@ -60,13 +62,13 @@ impl Shards {
     /// Takes in a batch; flows that are over now go to `done`.
     pub(super) fn takes(&mut self, batch: &mut Batch, done: &mut Vec<Ended>) {
         batch.deal(&mut self.dealer);
-        let mut taken = take(&mut self.tables, batch, &mut self.spare);
-        self.dealer.learns(taken.load);
-        self.numbers.opened(taken.opened);
-        for ended in &mut taken.ended {
+        let first = done.len();
+        let Taken { opened, load } = take(&mut self.tables, batch, &mut self.spare, done);
+        self.dealer.learns(load);
+        self.numbers.opened(opened);
+        for ended in &mut done[first..] {
             ended.is_numbered(self.numbers.ended(ended.place().1));
         }
-        done.append(&mut taken.ended);
         if batch.put_down {
             self.puts_down(done);
         }
@@ -102,11 +104,20 @@ impl Shards {
 
     /// Ends the stream: returns the flows that are still open, in the order of their first segments.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
+        let open = self.ends();
+        let (mut spare, goes_on) = (mem::take(&mut self.spare), self.goes_on());
+        open.into_iter().map(move |ended| ended.over(&mut spare, goes_on))
+    }
+
+    /// The same; they are still to be finished.
+    pub(super) fn ends(&mut self) -> Vec<Ended> {
         self.numbers_itself();
-        let mut spare = mem::take(&mut self.spare);
-        let goes_on = self.put_down.is_some();
-        let open = end(&mut self.tables, self.dealer.latest());
-        open.into_iter().map(move |ended| Over { goes_on, ..ended.over(&mut spare) })
+        end(&mut self.tables, self.dealer.latest())
+    }
+
+    /// The stream was serialised with the flows that are still open.
+    pub(super) fn goes_on(&self) -> bool {
+        self.put_down.is_some()
     }
 
     /// Replaces the numbers of the segments that opened flows by the flows' ids.
@@ -121,24 +132,45 @@ impl Shards {
 pub(super) struct Taken {
     /// Numbers of the segments that opened flows.
     pub(super) opened: Vec<u64>,
-    /// The flows that are over, in the order of their rows.
-    pub(super) ended: Vec<Ended>,
     /// What the flows of each table take now.
     pub(super) load: Vec<Load>,
 }
 
-/// Some tables of a stream take in a batch, one after the other, with the same spare memory.
-pub(super) fn take<'t>(tables: impl IntoIterator<Item = &'t mut Table>, batch: &Batch, spare: &mut Spare) -> Taken {
-    let (mut opened, mut ended, mut load) = (Vec::new(), Vec::new(), Vec::new());
+/// Place behind all flows that are over.
+const NO_PLACE: (u64, u64) = (u64::MAX, u64::MAX);
+
+/// Some tables of a stream take in a batch, one after the other, with the same spare memory. The flows that are over are
+/// added to `done`, in the order of their rows.
+pub(super) fn take<'t>(
+    tables: impl IntoIterator<Item = &'t mut Table>,
+    batch: &Batch,
+    spare: &mut Spare,
+    done: &mut Vec<Ended>,
+) -> Taken {
+    let (mut opened, mut load) = (Vec::new(), Vec::new());
+    let mut parts: Few<Drain<'_, Ended>, SHARDS> = Few::new();
     for table in tables {
         mem::swap(&mut table.spare, spare);
-        table.takes(batch, &mut ended);
+        table.takes(batch);
         mem::swap(&mut table.spare, spare);
         opened.append(&mut table.opened);
         load.push(table.load());
+        // Nearly all of them are in order already.
+        table.ended.sort_unstable_by_key(Ended::place);
+        if !table.ended.is_empty() {
+            parts.push(table.ended.drain(..));
+        }
     }
-    ended.sort_by_cached_key(Ended::place);
-    Taken { opened, ended, load }
+    done.reserve(parts.iter().map(ExactSizeIterator::len).sum());
+    let place = |part: &Drain<'_, Ended>| part.as_slice().first().map_or(NO_PLACE, Ended::place);
+    let mut places: Few<(u64, u64), SHARDS> = parts.iter().map(place).collect();
+    while let Some((first, part)) = places.iter_mut().zip(&mut parts).min_by_key(|(first, _)| **first)
+        && let Some(ended) = part.next()
+    {
+        *first = place(part);
+        done.push(ended);
+    }
+    Taken { opened, load }
 }
 
 /// Ends some tables of a stream at its latest segment: the flows that are open, in the order of their ids.

@@ -7,8 +7,8 @@ use crate::wire::Segment;
 /// Flows that pass through a stage together, so that its code is loaded once for all of them; no more states than theirs
 /// are kept. Their states fit the second-level cache.
 pub(super) const TOGETHER: usize = 8;
-/// Most lists of segments kept: as many short flows end in a batch.
-const MOST_LISTS: usize = 128;
+/// Most lists of segments kept, one kilobyte each: thousands of flows may open before one ends.
+const MOST_LISTS: usize = 1_024;
 
 /// States whose memory is free.
 #[derive(Default)]

@@ -58,6 +58,8 @@ pub(super) struct Table {
     pub(super) at: u64,
     /// Numbers of the segments that opened flows, since they were last taken.
     pub(super) opened: Vec<u64>,
+    /// Flows that are over, since they were last taken.
+    pub(super) ended: Vec<Ended>,
     /// The number of the capture that segments come from.
     capture: u32,
     /// The number of the interface that segments come from, 0 for none.
@@ -96,6 +98,7 @@ impl Table {
             shard,
             at: 0,
             opened: Vec::new(),
+            ended: Vec::new(),
             capture,
             interface: 0,
             told_from,

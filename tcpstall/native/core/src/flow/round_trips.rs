@@ -50,13 +50,19 @@ impl RoundTrips {
         self.classes.capacity() * size_of::<(u16, u32)>()
     }
 
-    /// The least round trip that `percent` of all do not exceed, to the middle of its class; `None` without any.
-    pub fn quantile(&self, percent: u64) -> Option<Nanos> {
+    /// For each of `percents` the least round trip that so many of all do not exceed, to the middle of its class; `None`
+    /// without any.
+    pub fn quantiles<const N: usize>(&self, percents: [u64; N]) -> [Option<Nanos>; N] {
+        if let [(class, _)] = self.classes[..] {
+            return [Some(middle(class)); N];
+        }
         let all: u64 = self.classes.iter().map(|(_, count)| u64::from(*count)).sum();
-        let mut upto = 0;
-        self.classes.iter().find_map(|(class, count)| {
-            upto += u64::from(*count);
-            (upto * 100 >= all * percent).then(|| middle(*class))
+        percents.map(|percent| {
+            let mut upto = 0;
+            self.classes.iter().find_map(|(class, count)| {
+                upto += u64::from(*count);
+                (upto * 100 >= all * percent).then(|| middle(*class))
+            })
         })
     }
 }
@@ -93,13 +99,13 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_the_round_trips() {
         let mut trips = RoundTrips::default();
-        assert_eq!(trips.quantile(50), None);
+        assert_eq!(trips.quantiles([50]), [None]);
         for millis in (1..=100).rev() {
             trips.add(Nanos::from_millis(millis));
         }
         for percent in [50, 95, 100] {
             let exact = Nanos::from_millis(percent as i64).0 as f64;
-            let told = trips.quantile(percent).map(|span| span.0 as f64);
+            let told = trips.quantiles([percent])[0].map(|span| span.0 as f64);
             assert!(told.is_some_and(|told| (told - exact).abs() <= exact * 0.016), "{percent}: {told:?}");
         }
     }

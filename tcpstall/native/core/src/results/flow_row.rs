@@ -4,6 +4,7 @@ use super::busy::Busy;
 use super::ceiling::Ceiling;
 use super::climb::Climb;
 use super::findings;
+use super::notes::notes;
 use super::outcome::{Outcome, OutcomeRow};
 use super::outcome_advice;
 use super::pace;
@@ -37,12 +38,30 @@ pub struct Wanted {
 
 /// The row of a finished flow.
 pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
+    let mut row = unrated(flow, id, capture, limits, wanted);
+    row.rate_set_by = findings::rate_set_by(&row);
+    row
+}
+
+/// Adds the row of a finished flow. A row takes kilobytes, and is completed where it lies.
+pub fn add_row(rows: &mut Vec<FlowRow>, flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) {
+    rows.push(unrated(flow, id, capture, limits, wanted));
+    if let Some(row) = rows.last_mut() {
+        row.rate_set_by = findings::rate_set_by(row);
+    }
+}
+
+/// The row without the limit that set the rate.
+#[inline(always)]
+fn unrated(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
     let connection = flow.connection();
-    // A row takes kilobytes: nothing of that size is moved because the list grows. Nearly each pause is a stall.
-    let mut stalls = Vec::with_capacity(flow.pauses.iter().map(Vec::len).sum());
+    // A row takes kilobytes: nothing of that size is moved because the list grows. Nearly each pause is a stall, and the
+    // handshake.
+    let opening = usize::from(connection.handshake.start().is_some() && !connection.continues);
+    let mut stalls = Vec::with_capacity(flow.pauses.iter().map(Vec::len).sum::<usize>() + opening);
     let outcome = Outcome::of(flow);
     add_handshake(flow, outcome, &mut stalls);
-    let busy = End::BOTH.map(|end| judged(flow, end, limits, &mut stalls));
+    let busy = [judged(flow, End::Client, limits, &mut stalls), judged(flow, End::Server, limits, &mut stalls)];
     leave_out_late_handshake(&mut stalls);
     outcome_advice::advise(&mut stalls, outcome);
     // Each sender's stalls are in order already; a stable sort would take half of the time again.
@@ -64,7 +83,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     };
     let (rtt_spikes, rtt_spikes_dropped) = round_trip::spikes(flow);
     let vantage = vantage(connection);
-    let mut row = FlowRow {
+    FlowRow {
         id,
         capture,
         at_end: false,
@@ -106,9 +125,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         exchanges,
         connection: exchange::connection(flow),
         time_ns,
-    };
-    row.rate_set_by = findings::rate_set_by(&row);
-    row
+    }
 }
 
 /// Removes the handshake stall where SYNs came in the middle of the client's data: the client did not wait for them.
@@ -123,11 +140,15 @@ fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
 
 /// Judges the pauses of one sender: appends its stalls to `stalls`, returns how busy it was.
 fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
-    let (mut busy, mut climb, mut blocked) = (Busy::default(), Climb::default(), Vec::new());
-    let (mut free, last) = (flow.connection().start, flow.connection().end);
+    let mut busy = Busy::default();
     if let Some(over) = flow.over[sender] {
         busy.ends(over.all_acked);
     }
+    if flow.pauses[sender].is_empty() {
+        return busy;
+    }
+    let (mut climb, mut blocked) = (Climb::default(), Vec::new());
+    let (mut free, last) = (flow.connection().start, flow.connection().end);
     for pause in &flow.pauses[sender] {
         if let Some(end) = pause.all_acked.filter(|_| pause.is_over() && !pause.is_the_peers(flow.threshold)) {
             busy.ends(end);
@@ -166,41 +187,10 @@ fn waits(stalls: &[StallRow]) -> [Few<Wait>; 2] {
     waits
 }
 
-fn notes(flow: &Finished) -> Vec<&'static str> {
-    let mut notes = Vec::new();
-    if !flow.connection().roles_known {
-        notes.push("roles-guessed");
-    }
-    if flow.clock_steps().is_some() {
-        notes.push("time-went-back");
-    }
-    if flow.dropped > 0 {
-        notes.push("stall-limit");
-    }
-    if flow.rounds().dropped > 0 {
-        notes.push("exchange-limit");
-    }
-    if flow.connection().halves.iter().any(|half| half.forgotten > 0) {
-        notes.push("flight-limit");
-    }
-    if flow.incomplete() {
-        notes.push("packets-left-out");
-    }
-    if flow.let_go() {
-        notes.push("flow-limit");
-    }
-    if flow.connection().handshake.is_multipath() {
-        notes.push("mptcp");
-    }
-    if flow.connection().halves.iter().any(|half| half.never_seen > 0) {
-        notes.push("acked-unseen");
-    }
-    notes
-}
-
 fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) -> DirectionRow {
     let (busy_ns, rwnd_limited_ns) = busy[sender].of(flow, sender);
     let half = flow.connection().half(sender);
+    let [rtt_p50_ns, rtt_p95_ns] = round_trips(half);
     DirectionRow {
         bytes: half.bytes,
         segments: half.frames,
@@ -215,14 +205,14 @@ fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) 
         repair: RepairRow::of(flow.repairs(sender), half),
         syn: SynRow::of(flow.connection(), sender),
         announced_window_bytes: announced(flow, sender),
-        rtt_p50_ns: round_trip(half, 50),
-        rtt_p95_ns: round_trip(half, 95),
+        rtt_p50_ns,
+        rtt_p95_ns,
     }
 }
 
-/// A percentile of the round trips of an end's data. The middle of a class may be shorter than the shortest of all.
-fn round_trip(half: &Half, percent: u64) -> Option<Nanos> {
-    half.round_trips.quantile(percent).map(|rtt| rtt.max(half.least_rtt.unwrap_or(rtt)))
+/// Two percentiles of the round trips of an end's data. The middle of a class may be shorter than the shortest of all.
+fn round_trips(half: &Half) -> [Option<Nanos>; 2] {
+    half.round_trips.quantiles([50, 95]).map(|quantile| quantile.map(|rtt| rtt.max(half.least_rtt.unwrap_or(rtt))))
 }
 
 /// The largest window that an end announced before its peer stopped to wait.

@@ -13,6 +13,7 @@ mod flow_row;
 mod json;
 pub mod known;
 pub mod ledger;
+mod notes;
 pub mod numbers;
 mod outcome;
 mod outcome_advice;
@@ -39,7 +40,7 @@ pub mod trust;
 pub mod values;
 
 pub use ceiling::Ceiling;
-pub use flow_row::{Wanted, flow_row};
+pub use flow_row::{Wanted, add_row, flow_row};
 pub use receiver::Receiver;
 pub use rows::{BurstRow, Evidence, FlowRow, StallRow};
 

@@ -1,5 +1,7 @@
 //! Rows of a report: a flow, a burst and a stall as the reader of the result sees them.
 
+use std::mem;
+
 use super::ceiling::Ceiling;
 use super::ledger::Ledger;
 use super::outcome::OutcomeRow;
@@ -350,8 +352,42 @@ impl FlowRow {
         self.time_ns.lost()
     }
 
+    /// Moves the row away, with its lists.
+    #[must_use]
+    pub fn take(&mut self) -> FlowRow {
+        let FlowRow { label, label_source, names, first_payloads, rtt_spikes, bursts, stalls, exchanges, .. } = self;
+        let (label, label_source) = (label.take(), label_source.take());
+        let (names, first_payloads) = (names.take(), first_payloads.take());
+        let (rtt_spikes, stalls) = (mem::take(rtt_spikes), mem::take(stalls));
+        let (bursts, exchanges) = (bursts.take(), exchanges.take());
+        FlowRow { label, label_source, names, first_payloads, rtt_spikes, bursts, stalls, exchanges, ..self.clone() }
+    }
+
     /// The flow in the report's JSON.
     pub fn to_json(&self) -> String {
         json::text_of(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::causes::Limits;
+    use crate::pause::Watch;
+    use crate::results::{Wanted, flow_row};
+    use crate::time::Nanos;
+    use crate::wire::{Flags, Segment};
+
+    #[test]
+    fn a_row_that_is_taken_is_whole_and_leaves_no_lists() {
+        let segment = Segment { flags: Flags::SYN, ..Segment::default() };
+        let mut watch = Box::new(Watch::new(&segment));
+        (0..3).for_each(|at| _ = watch.sees(&Segment { time: Nanos::from_millis(1_000 * at), ..segment }));
+        let wanted = Wanted { bursts: true, exchanges: true, least_stall: Nanos::ZERO };
+        let mut row = flow_row(&watch.finish(), 7, 0, &Limits::default(), wanted);
+        row.label = Some("GET /".into());
+        let whole = row.clone();
+        assert!(!whole.stalls.is_empty());
+        assert_eq!(row.take(), whole);
+        assert!(row.stalls.is_empty() && row.bursts.is_none() && row.exchanges.is_none() && row.label.is_none());
     }
 }

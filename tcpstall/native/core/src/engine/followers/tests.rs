@@ -46,6 +46,13 @@ fn batch(number: usize, dealer: &mut Dealer) -> Batch {
     batch
 }
 
+/// Adds flows that are over.
+fn tell(mut over: InOrder<impl More>, told: &mut Vec<String>) {
+    while let Some((opened, row)) = over.next() {
+        told.push(format!("{opened} {:?}", row.map(|row| row.to_json())));
+    }
+}
+
 /// The flows of batches; before these numbers the reading thread gives a table away.
 fn read(batches: usize, gives: &[usize]) -> Vec<String> {
     let options = options();
@@ -53,20 +60,19 @@ fn read(batches: usize, gives: &[usize]) -> Vec<String> {
     let mut tables: Vec<Table> = (0..SHARDS).map(|shard| Table::new(shard, 0, 0)).collect();
     thread::scope(|scope| {
         let mut followers = Followers::start(scope, &mut tables, Judging::by(&options), 2);
-        let json = |(opened, row): Told| format!("{opened} {:?}", row.map(|row| row.to_json()));
         for number in 0..batches {
             gives.iter().filter(|at| **at == number).for_each(|_| followers.gives_away());
             assert!(followers.take(batch(number, &mut dealer)).is_continue());
             while followers.under_way() == BATCHES
                 && let Some((_, over)) = followers.done(true, &mut dealer, &mut numbers)
             {
-                told.extend(over.map(json));
+                tell(over, &mut told);
             }
         }
         while let Some((_, over)) = followers.done(true, &mut dealer, &mut numbers) {
-            told.extend(over.map(json));
+            tell(over, &mut told);
         }
-        told.extend(followers.ends(dealer.latest()).map(json));
+        tell(followers.ends(dealer.latest()), &mut told);
         followers.finish();
     });
     told

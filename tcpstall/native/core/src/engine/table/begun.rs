@@ -18,7 +18,7 @@ impl Table {
             Flow::Followed(_) => return false,
         };
         if beginning.is_half_open() {
-            return self.opens(slot, segment, done);
+            return self.opens(slot, segment, done) && self.keeps(slot, segment, done);
         }
         let before = beginning.memory();
         let kept = beginning.keeps(segment, &entry.key);
@@ -34,6 +34,7 @@ impl Table {
     }
 
     /// Keeps the segment of a flow that rests, if the flow need not wake yet.
+    #[inline(never)]
     fn keeps_at_rest(&mut self, slot: u32, segment: &Segment) -> bool {
         let room = self.resting.weight() < RESTING_KEPT;
         let Some(entry) = self.entries[slot as usize].as_mut().filter(|_| room) else { return false };
@@ -43,7 +44,8 @@ impl Table {
         kept
     }
 
-    /// Keeps the first segment after the SYN and the answer.
+    /// Makes room for the first segment after the SYN and the answer; false if the segment is none.
+    #[inline(never)]
     fn opens(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
         let Some(entry) = self.entries[slot as usize].as_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
             return false;
@@ -56,7 +58,7 @@ impl Table {
         self.half_open.leaves();
         self.begun.enters_with(place, memory);
         self.tidy(slot, segment.time, done);
-        self.keeps(slot, segment, done)
+        true
     }
 
     /// Notes that the payload of the segment just kept begins a known protocol element.

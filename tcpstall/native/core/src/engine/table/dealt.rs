@@ -1,13 +1,17 @@
 //! Takes in the segments of each batch that are dealt to a table.
 
+use std::mem;
+
 use super::super::batch::Batch;
 use super::super::entry::Ended;
 use super::{STARTS_HELD, Table};
 use crate::time::Nanos;
 
 impl Table {
-    /// Takes in the segments of a batch that are dealt to this table. Flows that are over now go to `done`.
-    pub(in super::super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Ended>) {
+    /// Takes in the segments of a batch that are dealt to this table. Flows that are over now go to `ended`.
+    pub(in super::super) fn takes(&mut self, batch: &Batch) {
+        let mut ended = mem::take(&mut self.ended);
+        let done = &mut ended;
         let dealt = &batch.dealt;
         self.latest = self.latest.max(dealt.latest);
         self.is_beside(dealt.elsewhere[self.shard]);
@@ -27,6 +31,7 @@ impl Table {
         if batch.left_out {
             self.left_out();
         }
+        self.ended = ended;
     }
 
     /// Takes in the segments at those places; those of other tables tell the time and the capture.

@@ -28,7 +28,7 @@ fn sees(table: &mut Table, segment: &Segment, done: &mut Vec<Ended>) -> Option<u
 }
 
 fn finished(done: Vec<Ended>) -> Vec<Over> {
-    done.into_iter().map(|ended| ended.over(&mut Spare::default())).collect()
+    done.into_iter().map(|ended| ended.over(&mut Spare::default(), false)).collect()
 }
 
 /// The flows that are open, in the order of their ids.

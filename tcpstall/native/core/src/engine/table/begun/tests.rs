@@ -82,7 +82,7 @@ fn flows_of<const KEEPS: bool>(table: &mut Table, segments: &[Segment], start: O
         let payload = flow.first_payloads().map(|payloads| payloads.of(End::Client).to_vec());
         format!("{id} {:?} {:?} {:?} {payload:?}", flow.connection(), flow.pauses, flow.bursts)
     };
-    done.into_iter().map(|ended| told(ended.over(&mut Spare::default()))).collect()
+    done.into_iter().map(|ended| told(ended.over(&mut Spare::default(), false))).collect()
 }
 
 fn same(segments: &[Segment]) {
