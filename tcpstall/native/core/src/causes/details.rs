@@ -16,6 +16,9 @@ pub struct Detail {
 
 /// Change that shortens a stall of this cause and detail.
 pub fn advice(cause: Cause, detail: &str) -> &'static str {
+    if detail.is_empty() {
+        return cause.info().advice;
+    }
     let found = DETAILS.iter().find(|row| row.cause == cause && row.name == detail);
     found.and_then(|row| row.advice).unwrap_or(cause.info().advice)
 }

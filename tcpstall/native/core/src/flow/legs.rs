@@ -29,7 +29,7 @@ impl Connection {
             let other = peer.vantage.shortest().opening_excess();
             least(own.vantage.shortest().usual(late, other), peer.peer_distance.usual(late, other))
         };
-        End::BOTH.map(leg)
+        [leg(End::Client), leg(End::Server)]
     }
 
     /// Largest delay with which the capture holds packets of the flow.

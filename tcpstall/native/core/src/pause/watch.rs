@@ -346,7 +346,8 @@ impl Watch {
         }
         let base_rtt = self.connection.base_rtt();
         let threshold = LEAST_PAUSE.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
-        let [client, server] = End::BOTH.map(|sender| self.close(sender, threshold, base_rtt));
+        let client = self.close(End::Client, threshold, base_rtt);
+        let server = self.close(End::Server, threshold, base_rtt);
         Finished {
             over: [client.over, server.over],
             pauses: [client.pauses, server.pauses],

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use super::outcome::Outcome;
 use super::room::Room;
 use super::rows::FlowRow;
+use crate::few::Few;
 use crate::flow::End;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
@@ -92,7 +93,7 @@ fn shown<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Er
 #[derive(Clone, Default)]
 struct Client {
     handshake: Nanos,
-    spans: Vec<(Nanos, Nanos)>,
+    spans: Few<(Nanos, Nanos), 1>,
     /// Connections whose spans were added up to make room.
     earlier: usize,
     /// Most connections open together until then.
@@ -301,7 +302,7 @@ mod tests {
     use crate::wire::{Address, Flags, Segment};
 
     fn avoidable(spans: &[(i64, i64)]) -> (u64, Nanos) {
-        let spans: Vec<_> = spans.iter().map(|span| (Nanos(span.0), Nanos(span.1))).collect();
+        let spans: super::Few<_, 1> = spans.iter().map(|span| (Nanos(span.0), Nanos(span.1))).collect();
         Client { handshake: Nanos(10 * spans.len() as i64), spans, ..Client::default() }.avoidable()
     }
 

@@ -44,7 +44,8 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]
     let handshake = flow.connection().handshake.end().unwrap_or(start).clamp(start, end);
     let opening = if flow.opening_is_misdated() { Cause::Unexplained } else { Cause::Handshake };
     ledger.add(Owner::Waiting(opening), handshake - start);
-    let spans = spans(flow, stalls, busy);
+    let turns = Turns::of(flow);
+    let spans = spans(&turns, stalls, busy);
     let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
     let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
     let last = flow.untold_from.or(last_data.max(last_wait)).unwrap_or(handshake);
@@ -54,15 +55,14 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]
     ledger.add(rest, end - closing);
     let mut cursor = handshake;
     let mut previous: Option<End> = None;
-    let turns = Turns::of(flow);
-    for (from, to, claim) in covered(&spans, handshake, closing) {
+    covered(&spans, handshake, closing, |(from, to, owner)| {
         if from > cursor {
             share_pause(&mut ledger, flow, previous, turns.next_at(from), cursor, from);
         }
-        ledger.add(claim, to - from);
+        ledger.add(owner, to - from);
         previous = turns.last_before(to).or(previous);
         cursor = cursor.max(to);
-    }
+    });
     if closing > cursor {
         share_pause(&mut ledger, flow, previous, None, cursor, closing);
     }
@@ -78,7 +78,8 @@ const CLOCKED_ROUNDS: i64 = 8;
 /// Time between two segments too close for a pause, while the peer's window was full: each ACK released the next segment.
 fn clocked_by_window(flow: &Finished, sender: End) -> Nanos {
     let full = flow.full_for[sender];
-    let clocked = flow.connection().base_rtt().is_some_and(|rtt| full > rtt.times(CLOCKED_ROUNDS));
+    let clocked =
+        full > Nanos::ZERO && flow.connection().base_rtt().is_some_and(|rtt| full > rtt.times(CLOCKED_ROUNDS));
     if clocked { full } else { Nanos::ZERO }
 }
 
@@ -94,9 +95,8 @@ fn share_pause(ledger: &mut Ledger, flow: &Finished, previous: Option<End>, next
 }
 
 /// Spans of bursts and stalls. An application's pause makes no claim: it gets the rest.
-fn spans(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Few<Span> {
-    let bursts = flow.bursts.iter().flatten();
-    let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
+fn spans(turns: &Turns, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Few<Span> {
+    let sending = turns.bursts.iter().map(|&(start, end, _)| Span { start, end, claim: Claim::Sending });
     let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));
     let waiting = waits.map(|stall| Span {
         start: stall.start_ns,
@@ -115,24 +115,30 @@ fn spans(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Few<Spa
     spans
 }
 
-/// Cuts spans into consecutive stretches, each with its strongest claim.
-fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Few<(Nanos, Nanos, Owner)> {
+/// A stretch of a flow's time and its owner.
+type Stretch = (Nanos, Nanos, Owner);
+
+/// Cuts spans into consecutive stretches, each with its strongest claim, and hands them on in order.
+fn covered(spans: &[Span], from: Nanos, to: Nanos, owns: impl FnMut(Stretch)) {
     let apart = spans.windows(2).all(|pair| pair[0].end <= pair[1].start);
-    if apart { stretches(spans, from, to) } else { cut(spans, from, to) }
+    if apart {
+        stretches(spans, from, to).for_each(owns);
+    } else {
+        cut(spans, from, to).into_iter().for_each(owns);
+    }
 }
 
 /// The stretches of spans that do not overlap, as nearly all do not.
-fn stretches(spans: &[Span], from: Nanos, to: Nanos) -> Few<(Nanos, Nanos, Owner)> {
-    let stretch = |span: &Span| {
+fn stretches(spans: &[Span], from: Nanos, to: Nanos) -> impl Iterator<Item = Stretch> {
+    spans.iter().filter_map(move |span| {
         let (start, end) = (span.start.clamp(from, to), span.end.clamp(from, to));
         let owner = if span.start == span.end { Owner::Sending } else { span.claim.owner() };
         (start < end || span.start == span.end).then_some((start, end, owner))
-    };
-    spans.iter().filter_map(stretch).collect()
+    })
 }
 
 /// Cuts overlapping spans.
-fn cut(spans: &[Span], from: Nanos, to: Nanos) -> Few<(Nanos, Nanos, Owner)> {
+fn cut(spans: &[Span], from: Nanos, to: Nanos) -> Few<Stretch> {
     let mut edges: Few<(Nanos, bool, usize), 8> = Few::with_capacity(2 * spans.len());
     for (index, span) in spans.iter().enumerate() {
         // The burst before a further part of a flow lies outside.
@@ -143,7 +149,7 @@ fn cut(spans: &[Span], from: Nanos, to: Nanos) -> Few<(Nanos, Nanos, Owner)> {
     }
     edges.sort();
     let mut active: Few<usize> = Few::new();
-    let mut stretches: Few<(Nanos, Nanos, Owner)> = Few::new();
+    let mut stretches: Few<Stretch> = Few::new();
     let mut cursor = from;
     for (time, opens, index) in edges {
         if time > cursor {
@@ -219,7 +225,9 @@ mod tests {
         let mut spans: Vec<Span> =
             claims.iter().map(|&(start, end, claim)| Span { start: Nanos(start), end: Nanos(end), claim }).collect();
         spans.sort_by_key(|span| (span.start, span.end));
-        covered(&spans, Nanos(0), Nanos(100)).into_iter().map(|(from, to, owner)| (from.0, to.0, owner)).collect()
+        let mut found = Vec::new();
+        covered(&spans, Nanos(0), Nanos(100), |(from, to, owner)| found.push((from.0, to.0, owner)));
+        found
     }
 
     const BUSY: Owner = Owner::Waiting(Cause::BandwidthLimited);
@@ -275,8 +283,8 @@ mod tests {
                 Span { start: Nanos(start), end: Nanos(at), claim: claims[random(3) as usize] }
             };
             let spans: Vec<Span> = (0..8).map(&mut span).collect();
-            let [whole, shorter] = [stretches, cut].map(|way| way(&spans, Nanos(0), Nanos(100)));
-            assert_eq!(whole, shorter);
+            let whole: Vec<Stretch> = stretches(&spans, Nanos(0), Nanos(100)).collect();
+            assert_eq!(whole, cut(&spans, Nanos(0), Nanos(100)).to_vec());
         }
     }
 

@@ -1,8 +1,10 @@
 //! Gives the memory of a flow that is over to another flow.
 
 use super::{Finished, Watch};
+use crate::flow::End;
 use crate::pause::builder::Builder;
 use crate::pause::kept::KeptPauses;
+use crate::pause::{Burst, Pause};
 use crate::vec_growth;
 use crate::wire::Segment;
 
@@ -42,14 +44,21 @@ impl Watch {
 impl Finished {
     /// The flow's state, for [`Watch::renew`].
     pub fn into_watch(self) -> Box<Watch> {
-        let Finished { mut watch, pauses, bursts, .. } = self;
-        for (builder, (pauses, mut bursts)) in watch.builders.iter_mut().zip(pauses.into_iter().zip(bursts)) {
-            if pauses.capacity() > 0 || builder.pauses.len() > 0 {
-                builder.pauses = KeptPauses::renewed(pauses);
-            }
-            builder.bursts = vec_growth::emptied(&mut bursts, SMALL);
-        }
+        let Finished { mut watch, pauses: [by_client, by_server], mut bursts, .. } = self;
+        let [client, server] = &mut watch.builders;
+        client.takes_over(by_client, &mut bursts[End::Client]);
+        server.takes_over(by_server, &mut bursts[End::Server]);
         watch
+    }
+}
+
+impl Builder {
+    /// Takes over the memory of what a flow that is over left behind.
+    fn takes_over(&mut self, pauses: Vec<Pause>, bursts: &mut Vec<Burst>) {
+        if pauses.capacity() > 0 || self.pauses.len() > 0 {
+            self.pauses = KeptPauses::renewed(pauses);
+        }
+        self.bursts = vec_growth::emptied(bursts, SMALL);
     }
 }
 
