@@ -131,17 +131,34 @@ impl Waiting {
         self.queue.iter_mut().for_each(|place| place.id = id(place.id));
     }
 
+    /// True if no flow has to be examined now, and most in the queue are not gone.
+    #[inline]
+    pub(super) fn is_tidy(&self, now: Nanos) -> bool {
+        self.is_swept() && self.first(now).is_none()
+    }
+
+    #[inline]
+    fn is_swept(&self) -> bool {
+        self.queue.len() <= 2 * self.live + SLACK
+    }
+
     /// Removes the places of flows that are gone, once they are most.
     pub(super) fn sweep(&mut self, is_here: impl FnMut(&TablePlace) -> bool) {
-        if self.queue.len() > 2 * self.live + SLACK {
+        if !self.is_swept() {
             self.queue.retain(is_here);
         }
     }
 
+    /// The first flow, if it has to be examined now.
+    #[inline]
+    fn first(&self, now: Nanos) -> Option<&TablePlace> {
+        self.queue.front().filter(|first| self.is_crowded() || now - first.since >= self.patience)
+    }
+
     /// The flow to be examined now: it may have to be removed, or be gone already.
     pub(super) fn next(&mut self, now: Nanos) -> Option<TablePlace> {
-        let since = self.queue.front()?.since;
-        if !self.is_crowded() && now - since < self.patience { None } else { self.queue.pop_front() }
+        self.first(now)?;
+        self.queue.pop_front()
     }
 
     /// Decides on the examined flow, which is still open; `last` was its latest segment. A flow that stays is queued

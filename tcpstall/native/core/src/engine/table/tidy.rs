@@ -6,7 +6,17 @@ use crate::time::Nanos;
 
 impl Table {
     /// Makes flows rest or removes them, for lack of room or after a long silence, except the one that is `speaking`.
+    #[inline]
     pub(super) fn tidy(&mut self, speaking: u32, now: Nanos, done: &mut Vec<Ended>) {
+        // Nearly always there is nothing to do.
+        let queues = [&self.half_open, &self.begun, &self.followed, &self.resting];
+        if !queues.into_iter().all(|queue| queue.is_tidy(now)) {
+            self.makes_room(speaking, now, done);
+        }
+    }
+
+    #[cold]
+    fn makes_room(&mut self, speaking: u32, now: Nanos, done: &mut Vec<Ended>) {
         self.sweeps();
         while let Some(place) = self.half_open.next(now) {
             let last = here(&self.entries, &place, Entry::is_half_open).map(Entry::last);
