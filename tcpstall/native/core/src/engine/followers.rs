@@ -25,8 +25,8 @@ const CHUNK: usize = 64;
 enum Work<'env> {
     /// A further table, before its others.
     Follows(&'env mut Table),
-    /// A batch.
-    Takes(Arc<Batch>),
+    /// A batch, and rows that were handed on, for their memory.
+    Takes(Arc<Batch>, Vec<FlowRow>),
     /// The stream's end: the flows that are still open are over. The latest segment of any flow.
     Ends(Nanos),
 }
@@ -64,6 +64,8 @@ pub(super) struct Followers<'scope, 'env> {
     idleness: Idleness,
     /// What the first followers have done of the first batch.
     parts: Vec<Done>,
+    /// Rows that were handed on.
+    rows: Vec<Vec<FlowRow>>,
 }
 
 impl<'scope, 'env> Followers<'scope, 'env> {
@@ -89,8 +91,8 @@ impl<'scope, 'env> Followers<'scope, 'env> {
             let thread = scope.spawn(move || follow(tables, judging, &work, &back));
             lines.push(Line { to_do, done, thread });
         }
-        let (spare, own_done, under_way, idleness, parts) = Default::default();
-        Followers { own, spare, judging, own_done, lines, under_way, idleness, parts }
+        let (spare, own_done, under_way, idleness, parts, rows) = Default::default();
+        Followers { own, spare, judging, own_done, lines, under_way, idleness, parts, rows }
     }
 
     /// Number of batches that not all followers have done.
@@ -101,10 +103,16 @@ impl<'scope, 'env> Followers<'scope, 'env> {
     /// Gives out a batch; breaks if a follower is gone.
     pub(super) fn take(&mut self, batch: Batch) -> ControlFlow<()> {
         let batch = Arc::new(batch);
-        let sent = self.lines.iter().all(|line| line.to_do.send(Work::Takes(batch.clone())).is_ok());
-        self.own_done.push_back(take(&mut self.own, &batch, self.judging, &mut self.spare));
+        let mut rows = || self.rows.pop().unwrap_or_default();
+        let sent = self.lines.iter().all(|line| line.to_do.send(Work::Takes(batch.clone(), rows())).is_ok());
+        self.own_done.push_back(take(&mut self.own, &batch, self.judging, &mut self.spare, rows()));
         self.under_way.push_back(batch);
         if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Takes in rows that were handed on, a list of each follower: their memory goes back to the followers.
+    pub(super) fn takes_rows(&mut self, rows: Vec<Vec<FlowRow>>) {
+        self.rows.extend(rows);
     }
 
     /// Gives a table of the reading thread to the first follower.
@@ -199,6 +207,13 @@ pub(super) struct InOrder<F> {
 }
 
 impl<F: More> InOrder<F> {
+    /// The rows, for their memory.
+    pub(super) fn into_rows(self) -> Vec<Vec<FlowRow>> {
+        let mut lists: Vec<_> = self.parts.into_iter().map(|part| part.rows).collect();
+        lists.iter_mut().flatten().for_each(FlowRow::drops_long_lists);
+        lists
+    }
+
     /// The next flow that is over: the number of the segment that opened it, and its row if it is selected.
     pub(super) fn next(&mut self) -> Option<(u64, Option<&mut FlowRow>)> {
         for (line, part) in self.parts.iter_mut().enumerate() {
@@ -230,8 +245,8 @@ fn follow<'env>(
         let Ok(work) = at_hand.or_else(|_| work.recv()) else { return };
         match work {
             Work::Follows(table) => tables.insert(0, table),
-            Work::Takes(batch) => {
-                let done = Done { waited, ..take(&mut tables, &batch, judging, &mut spare) };
+            Work::Takes(batch, rows) => {
+                let done = Done { waited, ..take(&mut tables, &batch, judging, &mut spare, rows) };
                 drop(batch);
                 if back.send(done).is_err() {
                     return;
@@ -246,11 +261,18 @@ fn follow<'env>(
     }
 }
 
-/// Takes in a batch, and judges the flows that are over.
-fn take(tables: &mut [&mut Table], batch: &Batch, judging: Judging<'_>, spare: &mut Spare) -> Done {
+/// Takes in a batch, and judges the flows that are over, in the memory of earlier rows.
+fn take(
+    tables: &mut [&mut Table],
+    batch: &Batch,
+    judging: Judging<'_>,
+    spare: &mut Spare,
+    mut rows: Vec<FlowRow>,
+) -> Done {
+    spare.takes_rows(&mut rows);
     let mut ended = Vec::new();
     let Taken { opened, load } = shards::take(tables.iter_mut().map(|table| &mut **table), batch, spare, &mut ended);
-    let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), load, ..Done::default() };
+    let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), load, rows, ..Done::default() };
     judging.judge_all(ended, &mut done.rows, spare);
     done
 }
@@ -279,7 +301,7 @@ impl Iterator for Ending<'_> {
         {
             done.ended.push(ended.place());
             let over = ended.over(&mut self.spare, false);
-            self.judging.judge(&over, &mut done.rows);
+            self.judging.judge(&over, &mut done.rows, &mut self.spare.lists);
             self.spare.takes(over.flow);
             weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());
         }

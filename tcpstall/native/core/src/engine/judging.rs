@@ -5,7 +5,7 @@ use super::spare::{Spare, TOGETHER};
 use super::{Filter, RunOptions};
 use crate::anonymise::Pseudonyms;
 use crate::causes::Limits;
-use crate::results::{FlowRow, Wanted, add_row};
+use crate::results::{FlowRow, SpareLists, Wanted, add_row};
 
 /// What a flow's row depends on besides the flow.
 #[derive(Clone, Copy)]
@@ -24,12 +24,12 @@ impl<'a> Judging<'a> {
     }
 
     /// Adds the flow's row, if its ends are selected. A row takes kilobytes and is filled in where it lies.
-    pub(super) fn judge(&self, over: &Over, rows: &mut Vec<FlowRow>) {
+    pub(super) fn judge(&self, over: &Over, rows: &mut Vec<FlowRow>, lists: &mut SpareLists) {
         let Over { id, capture, interface, at_end, goes_on, flow } = over;
         if !self.filter.wants_ends([flow.connection().client, flow.connection().server]) {
             return;
         }
-        add_row(rows, flow, *id, *capture, self.limits, self.wanted);
+        add_row(rows, flow, (*id, *capture), self.limits, self.wanted, lists);
         if let Some(row) = rows.last_mut() {
             (row.at_end, row.goes_on, row.interface_number) = (*at_end, *goes_on, *interface);
             if let Some(names) = self.names {
@@ -40,12 +40,15 @@ impl<'a> Judging<'a> {
 
     /// Finishes flows and adds the rows of those whose ends are selected.
     pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>, spare: &mut Spare) {
-        // A row takes kilobytes: nothing of that size is moved because the list grows.
+        // A row takes kilobytes: nothing of that size is moved because the list grows. An empty list is not moved either.
+        if rows.is_empty() && rows.capacity() < ended.len() {
+            *rows = Vec::with_capacity(ended.len());
+        }
         rows.reserve(ended.len());
         let (mut ended, mut some) = (ended.into_iter(), Vec::with_capacity(TOGETHER));
         while ended.len() > 0 {
             some.extend(ended.by_ref().take(TOGETHER).map(|ended| ended.over(spare, false)));
-            some.iter().for_each(|over| self.judge(over, rows));
+            some.iter().for_each(|over| self.judge(over, rows, &mut spare.lists));
             some.drain(..).for_each(|over| spare.takes(over.flow));
         }
     }

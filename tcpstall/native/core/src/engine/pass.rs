@@ -12,7 +12,7 @@ use super::followers::{Followers, InOrder, More};
 use super::judging::Judging;
 use super::reader::{Filled, Reader};
 use super::shards::{Numbers, Shards};
-use super::spare::TOGETHER;
+use super::spare::{Spare, TOGETHER};
 use super::stream::{StreamState, put_down};
 use super::{Follower, RunOptions};
 use crate::results::FlowRow;
@@ -127,7 +127,8 @@ impl<'a> Pass<'a> {
         let read = loop {
             while let Some((batch, over)) = followers.done(followers.under_way() == BATCHES, dealer, numbers) {
                 empty.push(batch);
-                self.hand_on_rows(over, numbers)?;
+                let rows = self.hand_on_rows(over, numbers)?;
+                followers.takes_rows(rows);
             }
             let mut batch = empty.pop().unwrap_or_default();
             batch.clear();
@@ -191,31 +192,35 @@ impl<'a> Pass<'a> {
         while ended.len() > 0 {
             let further = ended.by_ref().take(TOGETHER);
             some.extend(further.map(|ended| ended.over(&mut shards.spare, goes_on)));
-            self.hand_on(&some)?;
+            self.hand_on(&some, &mut shards.spare)?;
             some.drain(..).for_each(|over| shards.spare.takes(over.flow));
         }
         ControlFlow::Continue(())
     }
 
     /// Judges flows that are over and hands on the rows of those that are selected.
-    fn hand_on(&mut self, over: &[Over]) -> ControlFlow<()> {
+    fn hand_on(&mut self, over: &[Over], spare: &mut Spare) -> ControlFlow<()> {
         let judging = Judging::by(self.options);
         let mut rows = mem::take(&mut self.rows);
         for over in over.iter().filter(|over| self.options.filter.wants_id(over.id)) {
-            judging.judge(over, &mut rows);
+            judging.judge(over, &mut rows, &mut spare.lists);
         }
         for row in &mut rows {
             self.names(row);
             self.counts(row);
             self.follower.flow(row)?;
         }
-        rows.clear();
+        spare.takes_rows(&mut rows);
         self.rows = rows;
         ControlFlow::Continue(())
     }
 
-    /// Hands on the rows that followers made, of flows that are selected.
-    fn hand_on_rows(&mut self, mut over: InOrder<impl More>, numbers: &mut Numbers) -> ControlFlow<()> {
+    /// Hands on the rows that followers made, of flows that are selected; returns them for their memory.
+    fn hand_on_rows(
+        &mut self,
+        mut over: InOrder<impl More>,
+        numbers: &mut Numbers,
+    ) -> ControlFlow<(), Vec<Vec<FlowRow>>> {
         while let Some((opened, row)) = over.next() {
             let id = numbers.ended(opened);
             if let Some(row) = row
@@ -227,7 +232,7 @@ impl<'a> Pass<'a> {
                 self.follower.flow(row)?;
             }
         }
-        ControlFlow::Continue(())
+        ControlFlow::Continue(over.into_rows())
     }
 
     /// Fills in the name of a row's interface, which may tell whose host it was.

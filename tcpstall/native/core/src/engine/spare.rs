@@ -2,6 +2,7 @@
 
 use super::brief::Brief;
 use crate::pause::{Finished, Watch};
+use crate::results::{FlowRow, SpareLists};
 use crate::wire::Segment;
 
 /// Flows that pass through a stage together, so that its code is loaded once for all of them; no more states than theirs
@@ -15,6 +16,8 @@ const MOST_LISTS: usize = 1_024;
 pub(super) struct Spare {
     watches: Vec<Box<Watch>>,
     briefs: Vec<Vec<Brief>>,
+    /// Lists of rows.
+    pub(super) lists: SpareLists,
 }
 
 impl Spare {
@@ -34,6 +37,12 @@ impl Spare {
         if self.watches.len() < TOGETHER {
             self.watches.push(flow.into_watch());
         }
+    }
+
+    /// Takes in rows that were handed on; their list stays, empty.
+    pub(super) fn takes_rows(&mut self, rows: &mut Vec<FlowRow>) {
+        rows.iter_mut().for_each(|row| self.lists.takes(row));
+        rows.clear();
     }
 
     /// An empty list of a flow's segments, with no room unless that is at hand.

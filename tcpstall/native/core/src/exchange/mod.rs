@@ -61,8 +61,9 @@ impl Exchange {
     }
 }
 
-/// The exchanges of a flow, given the waits of the client and of the server in order of time.
-pub fn exchanges(flow: &Finished, waits: &[Few<Wait>; 2]) -> Vec<Exchange> {
+/// The exchanges of a flow, given the waits of the client and of the server in order of time. `list` makes an empty list
+/// with room for so many.
+pub fn exchanges(flow: &Finished, waits: &[Few<Wait>; 2], list: impl FnOnce(usize) -> Vec<Exchange>) -> Vec<Exchange> {
     let connection = flow.connection();
     // Resets after the flow's end also measure distances.
     let whole = connection.end - connection.start;
@@ -70,7 +71,7 @@ pub fn exchanges(flow: &Finished, waits: &[Few<Wait>; 2]) -> Vec<Exchange> {
     let split = Split { distances, waits };
     let base_rtt = connection.base_rtt();
     let rounds = asked_rounds(flow);
-    let mut exchanges = Vec::with_capacity(rounds.len());
+    let mut exchanges = list(rounds.len());
     for (index, round) in rounds.iter().enumerate() {
         // A request that follows at once waited for the handshake; later requests found the connection ready.
         let set_up = connection.handshake.syn.zip(connection.handshake.done).filter(|(_, done)| {

@@ -4,6 +4,7 @@ use super::busy::Busy;
 use super::ceiling::Ceiling;
 use super::climb::Climb;
 use super::findings;
+use super::lists::SpareLists;
 use super::notes::notes;
 use super::outcome::{Outcome, OutcomeRow};
 use super::outcome_advice;
@@ -38,14 +39,21 @@ pub struct Wanted {
 
 /// The row of a finished flow.
 pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
-    let mut row = unrated(flow, id, capture, limits, wanted);
+    let mut row = unrated(flow, (id, capture), limits, wanted, &mut SpareLists::default());
     row.rate_set_by = findings::rate_set_by(&row);
     row
 }
 
-/// Adds the row of a finished flow. A row takes kilobytes, and is completed where it lies.
-pub fn add_row(rows: &mut Vec<FlowRow>, flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) {
-    rows.push(unrated(flow, id, capture, limits, wanted));
+/// Adds the row of a finished flow, given its id and its capture. A row takes kilobytes, and is completed where it lies.
+pub fn add_row(
+    rows: &mut Vec<FlowRow>,
+    flow: &Finished,
+    names: (u64, u32),
+    limits: &Limits,
+    wanted: Wanted,
+    lists: &mut SpareLists,
+) {
+    rows.push(unrated(flow, names, limits, wanted, lists));
     if let Some(row) = rows.last_mut() {
         row.rate_set_by = findings::rate_set_by(row);
     }
@@ -53,12 +61,18 @@ pub fn add_row(rows: &mut Vec<FlowRow>, flow: &Finished, id: u64, capture: u32, 
 
 /// The row without the limit that set the rate.
 #[inline(always)]
-fn unrated(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
+fn unrated(
+    flow: &Finished,
+    (id, capture): (u64, u32),
+    limits: &Limits,
+    wanted: Wanted,
+    lists: &mut SpareLists,
+) -> FlowRow {
     let connection = flow.connection();
     // A row takes kilobytes: nothing of that size is moved because the list grows. Nearly each pause is a stall, and the
     // handshake.
     let opening = usize::from(connection.handshake.start().is_some() && !connection.continues);
-    let mut stalls = Vec::with_capacity(flow.pauses.iter().map(Vec::len).sum::<usize>() + opening);
+    let mut stalls = lists.stalls(flow.pauses.iter().map(Vec::len).sum::<usize>() + opening);
     let outcome = Outcome::of(flow);
     add_handshake(flow, outcome, &mut stalls);
     let busy = [judged(flow, End::Client, limits, &mut stalls), judged(flow, End::Server, limits, &mut stalls)];
@@ -71,7 +85,7 @@ fn unrated(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Want
     pace::withhold(&mut stalls, fastest);
     let full = End::BOTH.map(|end| path::busy(flow, end, limits));
     let time_ns = sweep::ledger(flow, &stalls, &full);
-    let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
+    let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls), |room| lists.exchanges(room)));
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
     if stalls.capacity() / 2 > stalls.len() {
         stalls.shrink_to_fit();

@@ -13,6 +13,7 @@ mod flow_row;
 mod json;
 pub mod known;
 pub mod ledger;
+mod lists;
 mod notes;
 pub mod numbers;
 mod outcome;
@@ -41,6 +42,7 @@ pub mod values;
 
 pub use ceiling::Ceiling;
 pub use flow_row::{Wanted, add_row, flow_row};
+pub use lists::SpareLists;
 pub use receiver::Receiver;
 pub use rows::{BurstRow, Evidence, FlowRow, StallRow};
 
