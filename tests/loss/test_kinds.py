@@ -221,3 +221,29 @@ def test_without_sack_a_repair_needs_three_duplicate_acks(scene: Scene, duplicat
     scene.server_sends(SEGMENT)
     (row,) = repairs(scene)
     assert [attempt["kind"] for attempt in row["attempts"]] == [kind]
+
+
+def test_a_capture_without_acks_shows_no_timer(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    for _ in range(5):
+        scene.client_sends(100)
+        scene.server_sends(300)
+    scene.server_sends(2 * SEGMENT, tso=1)
+    for _ in range(3):
+        scene.wait_ms(44)
+        scene.server_sends(SEGMENT, unseen=True)
+        scene.server_sends(700)
+    scene.client_sends(100)
+    assert repairs(scene) == []
+
+
+def test_no_probe_comes_within_a_tick_of_two_round_trips(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.6)
+    scene.server_sends(300)
+    scene.client_acks()
+    scene.path(rtt_ms=30)
+    scene.server_sends(2 * SEGMENT, tso=1)
+    scene.wait_ms(1.3)
+    scene.server_sends(SEGMENT)
+    scene.client_acks()
+    assert repairs(scene) == []

@@ -127,12 +127,14 @@ const MOST_DOUBLINGS: usize = 7;
 /// of a probe timeout, or the ACKs inside the silence were lost.
 fn lost_before_tap(pause: &Pause) -> Verdict {
     let probe = timers::probe_timeout(pause.srtt, pause.segments_at_start);
-    if !pause.ended || pause.duration() < probe {
+    // Where the capture holds no ACKs without payload, it may lack the data as well, and no timer is known.
+    if !pause.ended || pause.duration() < probe || pause.unseen.bare_acks {
         return Verdict::No;
     }
     let unanswered = tail_probe::sent_new_data(pause) && !tail_probe::sent_held_data(pause);
     if unanswered || pause.acks_lost && timers::fires_at(probe, 1, pause.duration()) {
-        return yes(details::TAIL_LOSS, 0.85);
+        // Away from the sender a queue or a late ACK may make the silence seem unanswered.
+        return yes(details::TAIL_LOSS, if pause.near_sender() { 0.85 } else { 0.75 });
     }
     let waited = pause.after_ack().map_or(pause.duration(), |after| after.min(pause.duration()));
     if pause.lost_before_tap == 0 {
