@@ -204,3 +204,15 @@ def test_bursts_that_duplicate_acks_released_show_no_beat(scene: Scene) -> None:
         scene.server_sends(20_000, tso=1)
     scene.client_acks(upto=18 * 1_448 + 6 * 20_000)
     assert "app-limited" not in causes(scene)
+
+
+@fires
+def test_a_beat_of_ten_seconds_is_no_path_of_ten_seconds(scene: Scene) -> None:
+    scene.handshake(rtt_ms=150)
+    for _ in range(8):
+        scene.server_sends(700)
+        scene.client_acks()
+        scene.wait_ms(9_850)
+    flow = scene.flow("server", drop=SYNS)
+    assert flow["vantage"]["side"] != "client"
+    assert causes(scene, "server", drop=SYNS) == ["app-limited"]

@@ -20,6 +20,10 @@ pub const OUTLASTS_SILENCE: f64 = 1.5;
 /// slow line takes as long for the segment itself.
 const OUTLASTS_QUEUE: f64 = 1.25;
 
+/// Longest time to an end and back, twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would
+/// be retransmitted. Data later than that waited for its application.
+const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
+
 /// Consecutive echoes that must contradict the level: one may be due to an ACK lost between the tap and the end.
 const CONTRADICTIONS: u32 = 2;
 
@@ -311,11 +315,15 @@ impl Vantage {
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
-                self.tsval_clock.answers(timestamps.value, seen);
-                self.answered(span);
                 // An ACK is due when data arrives. Data may wait for the application, unless other data left just
                 // before.
-                self.proven |= segment.payload == 0 || quiet.times(4) <= span;
+                let due = segment.payload == 0 || quiet.times(4) <= span;
+                if !due && span > LONGEST_PATH {
+                    break;
+                }
+                self.tsval_clock.answers(timestamps.value, seen);
+                self.answered(span);
+                self.proven |= due;
                 if segment.payload > 0 {
                     let late = span - self.shortest.get().unwrap_or_default();
                     self.queue = if late >= quiet.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
