@@ -48,6 +48,7 @@ class Scene:
         *,
         rtt_ms: float | None = None,
         mss: int = 1_460,
+        server_mss: int | None = None,
         client_scale: int | None = 10,
         server_scale: int | None = 10,
         client_window: int = 64_240,
@@ -62,11 +63,11 @@ class Scene:
         """SYN, SYN-ACK, ACK; a lost SYN or SYN-ACK is repeated after 1, 2, 4 … seconds. Or a RST has it `refused`."""
         if rtt_ms is not None:
             self.path(rtt_ms=rtt_ms)
-        for host, scale, window in (
-            (self.client, client_scale, client_window),
-            (self.server, server_scale, server_window),
+        for host, size, scale, window in (
+            (self.client, mss, client_scale, client_window),
+            (self.server, server_mss or mss, server_scale, server_window),
         ):
-            host.mss, host.timestamps, host.ecn, host.window = mss, timestamps, ecn, window
+            host.mss, host.timestamps, host.ecn, host.window = size, timestamps, ecn, window
             host.window_scale = None if client_scale is None or server_scale is None else scale
             host.srtt_ns = sum(way.delay_ns for way in self.network.ways.values())
         for attempt in range(lost_syns):

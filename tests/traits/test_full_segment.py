@@ -1,6 +1,6 @@
 """The full segment, learnt from rows of one size just below the announced MSS."""
 
-from tests.causes.triple import causes, fires, look_alike, near_miss
+from tests.causes.triple import SYNS, causes, fires, look_alike, near_miss
 from tests.scene import Scene
 from tests.scene.network import Tap
 
@@ -15,6 +15,29 @@ def test_a_sender_that_leaves_room_for_options_fills_shorter_segments(scene: Sce
     scene.download(400_000, tso=1)
     assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_448 - RESERVED
     assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@fires
+def test_offloaded_frames_of_such_segments_show_their_size(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server.mss -= RESERVED
+    scene.server_transfers(400_000 // (1_448 - RESERVED) * (1_448 - RESERVED), tso=4)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_448 - RESERVED
+
+
+@fires
+def test_a_sender_fills_what_its_peer_accepts_although_it_accepts_less_itself(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, server_mss=1_440)
+    scene.server.mss = 1_460
+    scene.download(40_000, tso=1)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_448
+
+
+@fires
+def test_offloaded_frames_show_it_without_the_handshake(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, mss=1_420)
+    scene.download(100 * 1_408, tso=2)
+    assert scene.flow(tap, drop=SYNS)["directions"]["server"]["mss_bytes"] == 1_408
 
 
 @near_miss

@@ -376,14 +376,14 @@ impl Connection {
         }
     }
 
-    /// Limits a sender's segments to the MSS that the peer announced and to its own MTU, inferred from its own MSS
-    /// option.
+    /// Limits a sender's segments to the MSS that the peer announced and to its own MTU, by its own MSS option.
     fn agree_on_size(&mut self) {
         let handshake = &self.handshake;
         let options = if handshake.timestamps { TIMESTAMPS_SIZE } else { 0 };
         let [client, server] = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
-        let least = if handshake.syn.is_some() { client.min(server) } else { server };
-        self.halves.iter_mut().for_each(|half| half.set_mss(least, options));
+        let client = if handshake.syn.is_some() { client } else { server };
+        let sizes = self.halves.iter_mut().zip([server, client]);
+        sizes.for_each(|(half, most)| half.set_mss(client.min(server), most, options));
     }
 
     /// Takes in that an `end` answered after `span` in the handshake.

@@ -138,29 +138,6 @@ impl Half {
         (self.snd_nxt, self.snd_una) = (1, 1);
     }
 
-    /// Sets the largest payload of a segment: the MSS by both SYNs less the `options` that every segment carries.
-    pub fn set_mss(&mut self, mss: u32, options: u32) {
-        self.mss = mss.saturating_sub(options).max(1);
-        self.mss_negotiated = true;
-        self.mss_options = options;
-    }
-
-    /// Payload of a full segment.
-    #[inline]
-    pub fn mss(&self) -> u32 {
-        if self.mss == 0 { USUAL_MSS } else { self.mss }
-    }
-
-    /// The MSS where it is known from SYNs or from data.
-    pub fn known_mss(&self) -> Option<u32> {
-        (self.mss > 0).then_some(self.mss)
-    }
-
-    /// True if the MSS is known and not guessed from the application's writes.
-    pub fn mss_is_sure(&self) -> bool {
-        self.mss_negotiated || self.whole_frame_seen
-    }
-
     /// True once a segment of this direction has been seen.
     pub fn started(&self) -> bool {
         self.base.is_some()

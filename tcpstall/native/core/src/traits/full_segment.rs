@@ -1,15 +1,26 @@
 //! Full segment: the payload size of the sender's full segments.
 //!
 //! Prior     the MSS of both SYNs less the options that every segment carries (RFC 6691)
-//! Evidence  consecutive new segments of one size, smaller than the prior by less than TCP options can take; against
-//!           it: a larger segment
-//! Learnt    at the third segment in a row
+//! Evidence  consecutive new segments of one size, smaller than the prior by less than TCP options can take, or offloaded
+//!           frames of several such segments; against it: a larger segment, up to the MSS that the peer announced (RFC 9293
+//!           §3.7.1: a sender's own MSS limits what it receives). Without SYNs: consecutive frames that several segments of
+//!           one size fill
+//! Learnt    at the third in a row
 //! Source    RFC 6691 (a sender deducts the options it may send); RFC 9293 §3.1 (options take 40 bytes at most)
 
 /// Largest size of TCP options: 15 words of header, 5 of them fixed.
 const MOST_OPTIONS: u32 = 40;
 /// Consecutive segments of one size that show the size of full segments.
 const ROW: u8 = 3;
+/// Segments of a frame up to which its length shows their number: sizes that differ by options need 30 or more to differ
+/// by a segment.
+const COUNTED: u32 = 30;
+/// The same without SYNs, where paths with smaller packets are possible too.
+const COUNTED_BLINDLY: u32 = 4;
+/// Payload of a full segment on Ethernet (IPv4 without options).
+const ETHERNET: u32 = 1_460;
+/// Smallest payload of full segments in such frames: IPv6's smallest MTU of 1,280, less headers with options (RFC 8200 §5).
+const SMALLEST: u32 = 1_200;
 
 /// Watches for sizes just below the announced MSS.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -28,15 +39,41 @@ impl FullSegment {
             self.row = 0;
             return Some(most);
         }
-        if payload >= full || payload + MOST_OPTIONS < most {
+        let size = one_of(payload, most, COUNTED);
+        if size >= full || size + MOST_OPTIONS < most {
             self.row = 0;
             return None;
         }
-        self.row = if payload == self.size { self.row.saturating_add(1) } else { 1 };
-        self.size = payload;
         self.announced = most;
-        (self.row >= ROW).then_some(payload)
+        self.repeats(size)
     }
+
+    /// Sets the largest payload that the peer's MSS option allows.
+    pub fn allows(&mut self, most: u32) {
+        self.announced = most;
+    }
+
+    /// Takes in an offloaded frame of a flow without SYNs. Returns the size of its segments once a row shows it.
+    pub fn divides(&mut self, payload: u32) -> Option<u32> {
+        let size = one_of(payload, ETHERNET, COUNTED_BLINDLY);
+        if size < SMALLEST {
+            self.row = 0;
+            return None;
+        }
+        self.repeats(size)
+    }
+
+    fn repeats(&mut self, size: u32) -> Option<u32> {
+        self.row = if size == self.size { self.row.saturating_add(1) } else { 1 };
+        self.size = size;
+        (self.row >= ROW).then_some(size)
+    }
+}
+
+/// Size of the equal segments of `most` bytes or little less that make up a frame; 0 where none do.
+fn one_of(payload: u32, most: u32, counted: u32) -> u32 {
+    let count = payload.div_ceil(most);
+    if count <= counted && count > 0 && payload.is_multiple_of(count) { payload / count } else { 0 }
 }
 
 #[cfg(test)]
@@ -57,6 +94,27 @@ mod tests {
     fn two_or_sizes_that_no_options_explain_show_nothing() {
         assert_eq!(shown(&[1_420, 1_420, 147]), 1_448);
         assert_eq!(shown(&[1_000; 9]), 1_448, "an application's records");
+    }
+
+    #[test]
+    fn offloaded_frames_show_the_size_of_their_segments() {
+        assert_eq!(shown(&[8_520, 4_260, 11_360]), 1_420);
+        assert_eq!(shown(&[8_521, 4_259, 11_361]), 1_448);
+    }
+
+    #[test]
+    fn the_peer_allows_more_than_the_sender_would_receive() {
+        let mut full_segment = FullSegment::default();
+        full_segment.allows(1_460);
+        assert_eq!((full_segment.sees(1_440, 1_448), full_segment.sees(1_460, 1_448)), (None, Some(1_460)));
+    }
+
+    #[test]
+    fn without_syns_frames_of_a_few_segments_show_their_size() {
+        let mut full_segment = FullSegment::default();
+        let mut shown = |frame| full_segment.divides(frame);
+        assert_eq!((shown(2_816), shown(4_224), shown(2_816)), (None, None, Some(1_408)));
+        assert_eq!((shown(3_001), shown(65_483), shown(1_600)), (None, None, None));
     }
 
     #[test]

@@ -1,12 +1,37 @@
-//! Learns the payload of a full segment from the sizes of new data.
+//! The payload of a full segment: by the SYNs, then by the sizes of new data.
 
-use super::Half;
+use super::{Half, USUAL_MSS};
 
 /// Payloads of a full segment on Ethernet: IPv4 and IPv6, without and with timestamps. A TSO frame holds several
 /// segments.
 const ETHERNET_PAYLOADS: [u32; 4] = [1460, 1448, 1440, 1428];
 
 impl Half {
+    /// Sets the largest payload of a segment: the MSS by both SYNs less the `options` that every segment carries. The peer
+    /// would accept `most`.
+    pub fn set_mss(&mut self, mss: u32, most: u32, options: u32) {
+        self.mss = mss.saturating_sub(options).max(1);
+        self.full_segment.allows(most.saturating_sub(options).max(self.mss));
+        self.mss_negotiated = true;
+        self.mss_options = options;
+    }
+
+    /// Payload of a full segment.
+    #[inline]
+    pub fn mss(&self) -> u32 {
+        if self.mss == 0 { USUAL_MSS } else { self.mss }
+    }
+
+    /// The MSS where it is known from SYNs or from data.
+    pub fn known_mss(&self) -> Option<u32> {
+        (self.mss > 0).then_some(self.mss)
+    }
+
+    /// True if the MSS is known and not guessed from the application's writes.
+    pub fn mss_is_sure(&self) -> bool {
+        self.mss_negotiated || self.whole_frame_seen
+    }
+
     /// Learns from the payload of a frame; nearly always it is the size already known.
     #[inline(always)]
     pub(super) fn learn_mss(&mut self, payload: u32) {
@@ -24,8 +49,12 @@ impl Half {
                 self.mss = size;
                 self.outstanding.are_whole(size, self.snd_una);
             }
+        } else if self.whole_frame_seen && payload.is_multiple_of(self.mss) {
+            // More segments of the known size.
         } else if payload > ETHERNET_PAYLOADS[0] {
             if let Some(size) = ETHERNET_PAYLOADS.into_iter().find(|size| payload.is_multiple_of(*size)) {
+                (self.mss, self.whole_frame_seen) = (size, true);
+            } else if let Some(size) = self.full_segment.divides(payload) {
                 (self.mss, self.whole_frame_seen) = (size, true);
             }
         } else if payload > self.mss && !self.whole_frame_seen {
