@@ -14,6 +14,30 @@ def test_the_short_end_of_each_write_waits_until_nothing_is_out(scene: Scene, ta
     assert causes(scene, tap) == ["nagle", *["app-limited", "nagle"] * 3]
 
 
+@look_alike
+def test_a_sender_with_short_writes_beside_each_other_holds_none_back(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    for _ in range(2):
+        scene.server_sends(300)
+        scene.server_sends(300)
+        scene.client_acks()
+        scene.wait_ms(60)
+    scene.server_sends(300)
+    scene.client_acks()
+    scene.server_sends(200)
+    assert "nagle" not in causes(scene, tap)
+
+
+@look_alike
+def test_two_short_writes_in_flight_are_not_held_although_each_fills_most_of_a_segment(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server_sends(1_374)
+    scene.server_sends(1_374)
+    scene.client_acks()
+    scene.server_sends(986)
+    assert "nagle" not in causes(scene, tap)
+
+
 @near_miss
 def test_minshalls_variant_lets_the_short_end_go(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)

@@ -83,9 +83,12 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
 }
 
-/// More than one short segment was in flight: the sender had sent one while another was unacknowledged, as with TCP_NODELAY.
-/// Each variant of the algorithm allows one at most.
+/// More than one short segment was in flight, now or often before: the sender had sent one while another was unacknowledged,
+/// as with TCP_NODELAY. Each variant of the algorithm allows one at most.
 pub(super) fn does_not_hold(pause: &Pause) -> bool {
+    if pause.has_several_short() || pause.context.traits.nagle.value == Some(Nagle::Nothing) {
+        return true;
+    }
     let full = i64::from(pause.mss) - MOST_OPTIONS;
     let others = i64::from(pause.segments_at_start) - 1;
     pause.mss_known && !pause.flight_unknown && others > 0 && pause.flight_at_start < others * full

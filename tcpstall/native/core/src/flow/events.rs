@@ -67,6 +67,8 @@ pub struct Acked {
     pub blind: bool,
     /// Segments shorter than a full one that were outstanding before the acknowledgement.
     pub short_before: Short,
+    /// Short writes of their own among them.
+    pub briefs_before: u32,
     /// The round trip that it measures; `None` where the covered data was sent more than once (Karn's rule).
     pub sample: Option<Nanos>,
     /// A duplicate ACK, or one with new SACK blocks.

@@ -35,6 +35,8 @@ pub(super) struct Sent {
     /// Bytes in flight after the frame.
     flight: u32,
     short: Short,
+    /// One write of its own, clearly shorter than a full segment.
+    brief: bool,
     again: bool,
 }
 
@@ -57,6 +59,7 @@ pub struct Outstanding {
     /// Frames that end in a segment shorter than a full one, and those of them with PSH.
     short: u32,
     ended: u32,
+    brief: u32,
     /// The last frames, acknowledged or not, sent once or again; copies are matched with them.
     recent: [Recent; RECENT],
     next_recent: u8,
@@ -87,6 +90,12 @@ impl Outstanding {
             (_, 0) => Short::Cut,
             _ => Short::Ended,
         }
+    }
+
+    /// Writes of their own among them, each clearly shorter than a full segment.
+    #[inline]
+    pub fn briefs(&self) -> u32 {
+        self.brief
     }
 
     /// Time when the oldest frame was first sent.
@@ -122,12 +131,14 @@ impl Outstanding {
         }
         let (own, short) =
             if bytes == mss { (1, Short::None) } else { (bytes.div_ceil(mss), Short::of(segment, bytes, mss)) };
+        let brief = short == Short::Ended && Short::is_brief(segment, bytes, mss);
         let segments = own.saturating_add(skipped);
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
-        self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });
+        self.sent.push_back(Sent { end, time, segments, flight, mark, short, brief, again: false });
         self.segments = self.segments.saturating_add(segments);
         self.counts(short);
+        self.brief += u32::from(brief);
         self.remember(segment, end);
         segments
     }
@@ -156,6 +167,7 @@ impl Outstanding {
             }
             let short = std::mem::take(&mut self.sent[newest].short);
             self.uncounts(short);
+            self.brief -= u32::from(std::mem::take(&mut self.sent[newest].brief));
         }
     }
 
@@ -194,6 +206,7 @@ impl Outstanding {
     fn forget(&mut self, sent: &Sent) {
         self.segments = self.segments.saturating_sub(sent.segments);
         self.uncounts(sent.short);
+        self.brief -= u32::from(sent.brief);
     }
 
     #[inline]
@@ -238,7 +251,7 @@ impl Outstanding {
     /// Takes in the acknowledgement of everything up to `ack`.
     #[inline]
     pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {
-        let (mut segments, mut short, mut ended, mut newest) = (0_u32, 0, 0, None);
+        let (mut segments, mut short, mut ended, mut brief, mut newest) = (0_u32, 0, 0, 0, None);
         let mut touched = None;
         while let Some(front) = self.sent.front_mut() {
             if front.end > ack {
@@ -256,11 +269,12 @@ impl Outstanding {
             segments += front.segments;
             short += u32::from(front.short != Short::None);
             ended += u32::from(front.short == Short::Ended);
+            brief += u32::from(front.brief);
             newest = if front.again { newest } else { Some(front.time) };
             self.sent.pop_front();
         }
         self.segments = self.segments.saturating_sub(segments);
-        (self.short, self.ended) = (self.short - short, self.ended - ended);
+        (self.short, self.ended, self.brief) = (self.short - short, self.ended - ended, self.brief - brief);
         Gone { segments, sent: newest, touched: touched.or(newest) }
     }
 }

@@ -24,4 +24,13 @@ impl Short {
             (false, false) => Short::Cut,
         }
     }
+
+    /// A segment whose length neither a window nor any TCP options explain: a write of its own. What carries a FIN never
+    /// waits (Linux `tcp_nagle_test`).
+    pub(super) fn is_brief(segment: &Segment, bytes: u32, mss: u32) -> bool {
+        bytes + MOST_OPTIONS < mss && !segment.flags.has(Flags::FIN)
+    }
 }
+
+/// Largest size of TCP options, bytes (RFC 9293 §3.1).
+const MOST_OPTIONS: u32 = 40;

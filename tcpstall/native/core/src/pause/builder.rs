@@ -166,6 +166,7 @@ impl Builder {
             window: half.window,
             window_field: half.window_field,
             short: half.short_segment_out(),
+            briefs: half.briefs_out(),
             cwnd: cwnd.segments(),
             cwnd_known: cwnd.certain(),
             phase: cwnd.phase(),

@@ -82,6 +82,8 @@ pub struct Pause {
     pub short_segment_out: bool,
     /// None of those has PSH: a window may have cut them.
     pub short_only_cut: bool,
+    /// Writes of their own among those, each clearly shorter than a full segment.
+    pub briefs_out: u32,
     /// A sub-MSS segment was still outstanding at the pause's end.
     pub short_segment_left: bool,
 
@@ -193,6 +195,8 @@ pub struct Context {
     pub plateau_rounds: u32,
     /// Those of these pauses after a burst that was not the first of an answer.
     pub plateau_refills: u32,
+    /// At one of these pauses the sender went on without an ACK.
+    pub plateau_passed: bool,
     /// Median of those flights, bytes.
     pub plateau: i64,
     /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in

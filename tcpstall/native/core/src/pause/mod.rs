@@ -26,6 +26,7 @@ pub mod repair;
 pub mod repairs;
 mod room;
 mod scale;
+mod several_short;
 mod shaper;
 mod slowest_ack;
 pub mod spikes;

@@ -20,6 +20,7 @@ pub(super) struct Beginning {
     pub(super) window: Option<i64>,
     pub(super) window_field: u16,
     pub(super) short: Short,
+    pub(super) briefs: u32,
     pub(super) cwnd: u32,
     pub(super) cwnd_known: bool,
     pub(super) phase: CongestionPhase,

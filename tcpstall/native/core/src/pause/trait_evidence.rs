@@ -123,6 +123,7 @@ fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause
         pushed: pause.before.pushed,
         pushes: pause.before.pushes,
         answered: pause.is_turn(),
+        several_short: pause.has_several_short(),
         losses: pause.losses,
         hole: pause.hole.is_some(),
     }

@@ -57,6 +57,8 @@ pub struct BurstAndPause {
     pub pushes: u32,
     /// The peer sent payload before the sender's next data.
     pub answered: bool,
+    /// More than one short write was in flight.
+    pub several_short: bool,
     /// Losses that had lowered the window by the time of the pause.
     pub losses: u32,
     /// The peer lacked data during the pause.

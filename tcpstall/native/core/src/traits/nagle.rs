@@ -3,9 +3,10 @@
 //! Prior     Minshall's variant: only an outstanding short segment holds the next one back (Linux `tcp_nagle_check`)
 //! Evidence  after a burst of full segments a short one left alone, at the ACK after which nothing was outstanding
 //!           although earlier ACKs had made room; against it: a short segment that left together with full ones
-//! Learnt    once two tails were held this way, and none left with full segments
+//!           for none at all: flights with more than one short write
+//! Learnt    once two tails were held this way, and none left with full segments; that it is off, by two such flights
 //! Source    RFC 896, RFC 9293 §3.7.4 (any outstanding data holds a short segment back); 4.4BSD `tcp_output`, which
-//!           sends it only when idle
+//!           sends it only when idle; RFC 9293 §3.7.4 (an application may turn it off)
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,12 @@ pub enum Nagle {
     /// An outstanding short segment; without one, nothing does.
     #[default]
     ShortOnly,
+    /// Nothing: the algorithm is off (TCP_NODELAY).
+    Nothing,
 }
+
+/// Flights with a short write beside another from which the algorithm is off.
+const BESIDE: u32 = 2;
 
 /// ACKs that show a held tail: one before the last had made room, and no short segment left for it.
 const ACKS: u32 = 2;
@@ -31,6 +37,10 @@ const OFTEN: usize = 2;
 const FEW: u32 = 4;
 
 pub(super) fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Observed<Nagle> {
+    let beside = rounds.iter().filter(|round| round.several_short && !round.disturbed).count() as u32;
+    if beside >= BESIDE {
+        return Observed::of(Nagle::Nothing, beside);
+    }
     let held = |round: &BurstAndPause| {
         let has_room = round.open || round.let_room_pass;
         let alone = round.tail == Tail::Whole && round.next == Tail::ShortAlone;

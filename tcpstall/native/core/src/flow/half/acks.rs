@@ -214,6 +214,7 @@ impl Half {
             sample: None,
             to_peer: None,
             short_before: self.outstanding.short(),
+            briefs_before: self.outstanding.briefs(),
             loss_hint: false,
             duplicate: ack.reported_twice(&self.pending_sacks),
             echo: ack.echo,

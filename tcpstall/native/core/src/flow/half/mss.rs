@@ -32,6 +32,11 @@ impl Half {
         self.mss_negotiated || self.whole_frame_seen
     }
 
+    /// Writes of their own among those, each clearly shorter than a full segment.
+    pub fn briefs_out(&self) -> u32 {
+        self.outstanding.briefs()
+    }
+
     /// Learns from the payload of a frame; nearly always it is the size already known.
     #[inline(always)]
     pub(super) fn learn_mss(&mut self, payload: u32) {

@@ -26,6 +26,7 @@ impl Builder {
             window: acked.window_before,
             window_field: acked.field_before,
             short: acked.short_before,
+            briefs: acked.briefs_before,
             cwnd: cwnd.segments(),
             cwnd_known: cwnd.certain(),
             phase: cwnd.phase(),

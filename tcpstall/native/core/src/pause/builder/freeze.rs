@@ -50,6 +50,7 @@ impl Builder {
             largest_window: at.largest_window,
             short_segment_out: at.short != Short::None,
             short_only_cut: at.short == Short::Cut,
+            briefs_out: at.briefs,
             short_segment_left: left.short != Short::None,
             acks: open.acks,
             slowest_ack: open.slowest_ack,
