@@ -6,7 +6,8 @@
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `burst_cap_segments`, `exchanges_cut_alike`; detail `partial-ack`
 //!           within an exchange
 //! Source    Linux before 3.x, `bictcp_moderation` (burst moderation: packets in flight + 3 or + 6)
-//! Abstains  fewer exchanges than a congestion window needs to grow; after a loss or an idle of a timeout
+//! Abstains  fewer exchanges than a congestion window needs to grow; after a loss or an idle of a timeout; where the window has
+//!           room for less than a frame of offloaded segments (`tcp_tso_should_defer`)
 //! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat),
 //!           `nagle` (no more than the short end of each answer is left: never sure)
 
@@ -23,7 +24,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let first = pause.segments_at_start == cap;
     let below = pause.segments_at_start < pause.cwnd;
     let often = pause.context.turns_cut_alike >= limits.cut_turns;
-    if pause.losses > 0 || pause.cwnd_before_idle.is_some() || !often {
+    if pause.losses > 0 || pause.cwnd_before_idle.is_some() || !often || pause.keeps_a_frame_back() {
         return Verdict::No;
     }
     match (first, below) {

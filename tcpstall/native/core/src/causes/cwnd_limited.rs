@@ -10,12 +10,13 @@
 //!           flights of whole segments stand, and an ACK of almost nothing released more, or each ACK released a frame of its
 //!           own (away from the sender PSH ends each frame), where a writer woken for a part of its buffer would have filled
 //!           larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
-//!           of a loss, which frees no buffer and wakes no writer, released whole segments. Not where ACKs of half of the
+//!           of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the first
+//!           burst stops where the window has room for less than another frame of offloaded segments. Not where ACKs of half of the
 //!           flight released nothing at first
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `tcp_cwnd_test`,
-//!           `tcp_is_cwnd_limited`, `tcp_tso_autosize`
+//!           `tcp_is_cwnd_limited`, `tcp_tso_autosize`, `tcp_tso_should_defer`
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait
 //!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the
 //!           last segment was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the
@@ -37,6 +38,9 @@ pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge };
 
 /// Share of the modelled window from which the window is full to the segment.
 const FULL_TO_THE_SEGMENT: f64 = 0.98;
+
+/// Confidence where the window has room for a part of the next frame.
+const KEEPS_BACK: f32 = 0.75;
 
 /// Length of a wait without an end, in retransmission timeouts: in that time the timer had doubled and fired again.
 const TIMERS: i64 = 4;
@@ -157,7 +161,9 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     // A sender that may not send has whole segments in flight; a sender with no more data ends with a partial segment.
     let estimated = pause.losses > 0 && pause.context.plateau_rounds >= limits.plateau_rounds;
     let all_but_full = pause.short_segment_out && (share < FULL_TO_THE_SEGMENT || estimated);
-    if share < needed || all_but_full {
+    let alike = pause.context.turns_cut_alike >= limits.cut_turns;
+    let keeps_back = alike && pause.keeps_a_frame_back() && !pause.short_segment_out;
+    if share < needed && !keeps_back || all_but_full {
         let doubling = pause.context.doubling && pause.context.next_flight.is_some();
         let growing = (doubling || pause.context.cut_grows) && pause.losses == 0;
         let dripping = pause.context.dripping && !pause.short_segment_out && !pause.sent_all();
@@ -180,6 +186,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     };
     // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
     let confidence = if detail == details::CONGESTION_AVOIDANCE { confidence.min(0.85) } else { confidence };
+    let confidence = if share < needed { confidence.min(KEEPS_BACK) } else { confidence };
     // More was sent than the modelled window holds, so the model is of another sender.
     let confidence = if pause.segments_held > pause.cwnd { confidence.min(0.75) } else { confidence };
     // In slow start no flight is smaller than the first: another limit than an unusually large initial window held both.

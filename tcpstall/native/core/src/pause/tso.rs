@@ -19,7 +19,21 @@ const SEVERAL: f64 = 1.6;
 /// Divisor of a send buffer: the part that must be free before a writer is woken (Linux `sk_stream_write_space`).
 const WOKEN: f64 = 3.0;
 
+/// Segments of a frame that Linux fills at any rate (`sysctl_tcp_min_tso_segs`, 2): a larger one shows the pacing rate.
+const LEAST_FRAME: u32 = 2;
+/// Divisor of the congestion window: room from which no frame is kept back (Linux `sysctl_tcp_tso_win_divisor`, 3).
+const KEPT_BACK: u32 = 3;
+
 impl Pause {
+    /// The last frame held several segments, and the congestion window has no room for another like it: while ACKs are to come
+    /// that make room, Linux sends no smaller frame unless a third of the window is free (`tcp_tso_should_defer`).
+    pub fn keeps_a_frame_back(&self) -> bool {
+        let frame = self.before.last_frame / self.mss.max(1);
+        let room = self.cwnd.saturating_sub(self.segments_held);
+        let known = self.cwnd_known && self.losses == 0 && !self.flight_unknown && self.near_sender();
+        known && frame > LEAST_FRAME && room < frame && KEPT_BACK * room <= self.cwnd && self.released_at_once()
+    }
+
     /// The flight before the pause left in frames that are smaller than those of a writer that a buffer blocked: woken
     /// for a third of it, that writer fills frames as large as the pacing rate allows. So each ACK released a frame of
     /// its own, as a window does: in pairs where the peer acknowledges every second segment (RFC 5681 §4.2).
