@@ -175,3 +175,14 @@ def test_a_writer_that_rests_for_milliseconds_after_the_ack_of_everything_waits_
         scene.server_sends(60_000, tso=8)
         scene.client_acks()
     assert causes(scene, "server")[-1] == "app-limited"
+
+
+@look_alike
+def test_a_flight_that_ends_amid_a_write_left_more_in_the_buffer(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(150_000, tso=1)
+    scene.request()
+    scene.server_sends(12 * 1_448, tso=1, push=False)
+    scene.client_acks()
+    scene.server_sends(3_000, tso=1)
+    assert share(scene, "sndbuf-limited", tap) == 0

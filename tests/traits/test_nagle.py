@@ -4,6 +4,7 @@ from tests.causes.triple import causes, fires, look_alike, near_miss
 from tests.scene import Scene
 from tests.scene.network import Tap
 
+TAPS: tuple[Tap, ...] = ("server", "client")
 WRITE = 6 * 1_448 + 500
 
 
@@ -36,6 +37,16 @@ def test_two_short_writes_in_flight_are_not_held_although_each_fills_most_of_a_s
     scene.client_acks()
     scene.server_sends(986)
     assert "nagle" not in causes(scene, tap)
+
+
+@look_alike
+def test_what_follows_an_ack_within_a_short_round_trip_may_follow_it_by_chance(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.4)
+    scene.server_sends(300)
+    scene.client_acks()
+    scene.server_sends(200)
+    sure = {tap: [row["confidence"] for row in scene.flow(tap)["stalls"] if row["cause"] == "nagle"] for tap in TAPS}
+    assert min(sure["server"]) > 0.8 > max(sure["client"])
 
 
 @near_miss

@@ -315,6 +315,10 @@ const BLURRED: [Cause; 9] = [
     Cause::Pacing,
     Cause::BurstLimited,
 ];
+/// Causes for which little more than the ACK that ended the wait speaks.
+const COINCIDES: [Cause; 2] = [Cause::Nagle, Cause::SndbufLimited];
+/// Highest confidence in those causes where the data may have followed the ACK by chance.
+const BY_CHANCE: f32 = 0.75;
 /// Highest confidence in those causes where the capture holds packets out of order.
 const OUT_OF_ORDER: f32 = 0.85;
 
@@ -359,6 +363,9 @@ fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) -> PausePart 
     }
     if is_blurred(pause) && BLURRED.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(OUT_OF_ORDER);
+    }
+    if pause.ack_is_no_proof() && COINCIDES.contains(&part.cause) {
+        part.proof.confidence = part.proof.confidence.min(BY_CHANCE);
     }
     if pause.multipath && SHARED.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(ONE_OF_SEVERAL);

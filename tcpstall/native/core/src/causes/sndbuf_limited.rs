@@ -10,7 +10,9 @@
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
 //!           single small flight, single segments, or few bytes: a buffer that small shows round after round.
-//!           Never sure where the buffer was empty for most of the wait
+//!           Never sure where the buffer was empty for most of the wait; nor away from the sender where its last full segment
+//!           lacks PSH although the end of its data has it, where only a plateau tells: 4.4BSD marks what empties the buffer,
+//!           Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
 use super::cause::Cause;
@@ -43,6 +45,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if tiny || pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
         return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
+    // The round alone is no evidence where more was in the buffer.
+    let marked = pause.in_mid_write();
+    if marked && !plateau {
+        return Verdict::No;
+    }
     // A window that only the buffer keeps from being filled is twice the largest flight.
     let saturated = f64::from(pause.segments_at_start) <= SATURATED * f64::from(pause.cwnd);
     let (detail, confidence) = match (plateau, pause.short_segment_out, pause.losses) {
@@ -56,8 +63,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     };
     // A window that losses keep from growing is as small.
     let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
+    let queued = marked && !pause.near_sender();
     let most = match pause.released_at_once() {
-        _ if pause.context.in_step || outlasts_ack(pause) => UNSURE,
+        _ if pause.context.in_step || outlasts_ack(pause) || queued => UNSURE,
+        _ if pause.context.plateau_passed || pause.keeps_a_frame_back() => PASSED,
         true if nagle::may_hold_tail(pause) => LESS_SURE,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
         true => LESS_SURE,
@@ -81,6 +90,8 @@ const USUAL_MSS: u32 = 1448;
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited),
 /// with some room for data that was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;
+/// Confidence where the sender once went on at that level without an ACK, or where a congestion window keeps frames back.
+const PASSED: f32 = 0.7;
 /// Confidence where the data followed the ACK within the path's jitter, or where a held tail and the next write
 /// coincide by chance.
 const LESS_SURE: f32 = 0.8;

@@ -246,6 +246,7 @@ fn find_plateaus(pauses: &mut [Pause]) {
         };
         let run = &mut pauses[start..start + length];
         let brims = brims(run, plateau);
+        let passed = run.iter().any(Pause::went_on_by_itself);
         let drips = run.iter().filter(|pause| drips(pause)).count();
         // In a capture out of order some waits seem to end at the first ACK of several.
         let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
@@ -255,6 +256,7 @@ fn find_plateaus(pauses: &mut [Pause]) {
             pause.context.dripping = dripping && pause.segments_at_start >= least;
             pause.context.plateau = plateau;
             (pause.context.plateau_rounds, pause.context.plateau_refills) = (counted, refills);
+            pause.context.plateau_passed = passed;
             pause.context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
         }
         start += length;

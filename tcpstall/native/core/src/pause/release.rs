@@ -3,7 +3,20 @@
 use super::Pause;
 use crate::time::Nanos;
 
+/// Part of a wait, as a divisor, from which data that left by itself may well have met the tolerance after an ACK.
+const CHANCE: i64 = 4;
+
 impl Pause {
+    /// Away from the sender and after a wait this short, that data followed an ACK may be chance.
+    pub fn ack_is_no_proof(&self) -> bool {
+        !self.near_sender() && self.tolerance().times(CHANCE) >= self.duration()
+    }
+
+    /// The sender went on with data in flight, and no ACK had made it go on: nothing had blocked the writer.
+    pub(super) fn went_on_by_itself(&self) -> bool {
+        self.ended && !self.first && self.left_in_flight > 0 && self.loss_hints == 0 && !self.released_soon()
+    }
+
     /// By the sender's clock the data that ended the pause took longer to the tap than usual. If the ACK before it took as
     /// much longer to the sender, it left at once.
     pub fn may_be_path(&self) -> bool {
