@@ -104,3 +104,9 @@ def test_a_short_end_that_waits_until_nothing_is_in_flight_may_be_held_by_rfc_89
     found = [row["confidence"] for row in scene.flow(tap)["stalls"] if row["cause"] == "burst-limited"]
     assert len(found) == 20
     assert {confidence >= 0.8 for confidence in found} == {sure}
+
+
+@look_alike
+def test_bursts_of_the_largest_frames_stop_where_the_window_has_no_room_for_another(scene: Scene) -> None:
+    exchanges(scene, 8, 170_000, cwnd=110, burst_cap=90, tso=45)
+    assert "burst-limited" not in causes(scene, "server")

@@ -61,3 +61,13 @@ def test_the_rest_beyond_a_full_congestion_window_is_the_windows(scene: Scene, t
     scene.handshake(rtt_ms=20)
     scene.download(10 * 1_448 + 500, tso=1)
     assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@look_alike
+def test_a_segment_that_options_may_have_shortened_is_not_surely_short(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server_sends(1_430)
+    scene.client_acks()
+    scene.server_sends(800)
+    (row,) = (row for row in scene.flow()["stalls"] if row["sender"] == "server")
+    assert (row["cause"], row["confidence"] < 0.8) == ("nagle", True)

@@ -24,7 +24,12 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let first = pause.segments_at_start == cap;
     let below = pause.segments_at_start < pause.cwnd;
     let often = pause.context.turns_cut_alike >= limits.cut_turns;
-    if pause.losses > 0 || pause.cwnd_before_idle.is_some() || !often || pause.keeps_a_frame_back() {
+    if pause.losses > 0
+        || pause.cwnd_before_idle.is_some()
+        || !often
+        || pause.keeps_a_frame_back()
+        || pause.fills_frames()
+    {
         return Verdict::No;
     }
     match (first, below) {

@@ -30,6 +30,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if let Some(proof) = tail_waited(pause, limits) {
         return Verdict::Yes(proof);
     }
+    let most = if may_be_full(pause) { MAY_BE_FULL } else { 1.0 };
     if holds_beat(pause) {
         return yes(details::TAIL_HELD, 0.7);
     }
@@ -58,7 +59,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
             match (pause.context.brimful || bulk, alike) {
                 (true, _) => 0.6,
                 (false, true) => 0.75,
-                (false, false) => 0.85,
+                (false, false) => most.min(0.85),
             },
         );
     }
@@ -93,6 +94,16 @@ pub(super) fn does_not_hold(pause: &Pause) -> bool {
     let others = i64::from(pause.segments_at_start) - 1;
     pause.mss_known && !pause.flight_unknown && others > 0 && pause.flight_at_start < others * full
 }
+
+/// The last frame lacks no more of whole segments than TCP options take: its segments may be full ones.
+pub(super) fn may_be_full(pause: &Pause) -> bool {
+    let (frame, mss) = (i64::from(pause.before.last_frame), i64::from(pause.mss.max(1)));
+    let segments = (frame + mss - 1) / mss;
+    frame > 0 && segments * mss - frame <= segments * MOST_OPTIONS && frame % mss != 0
+}
+
+/// Confidence where the short segment may be a full one.
+pub(super) const MAY_BE_FULL: f32 = 0.75;
 
 /// Largest size of TCP options, bytes: segments shorter than the MSS by less may be full ones (RFC 9293 §3.1).
 const MOST_OPTIONS: i64 = 40;

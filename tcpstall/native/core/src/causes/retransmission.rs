@@ -118,6 +118,10 @@ pub(super) fn probed_in_vain(pause: &Pause) -> bool {
 /// still in flight).
 const REPAIRED: f32 = 0.75;
 
+/// Confidence where neither the loss nor its repair is in the capture: a counter that other connections share, or packets that
+/// the capture lacks, look alike.
+const UNSEEN: f32 = 0.75;
+
 const RECOVERY: Proof = Proof { detail: details::RECOVERY, confidence: REPAIRED };
 
 /// Doublings after which the timeout exceeds every stack's longest (Linux: 120 s).
@@ -134,7 +138,7 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     let unanswered = tail_probe::sent_new_data(pause) && !tail_probe::sent_held_data(pause);
     if unanswered || pause.acks_lost && timers::fires_at(probe, 1, pause.duration()) {
         // Away from the sender a queue or a late ACK may make the silence seem unanswered.
-        return yes(details::TAIL_LOSS, if pause.near_sender() { 0.85 } else { 0.75 });
+        return yes(details::TAIL_LOSS, if pause.near_sender() { 0.85 } else { UNSEEN });
     }
     let waited = pause.after_ack().map_or(pause.duration(), |after| after.min(pause.duration()));
     if pause.lost_before_tap == 0 {
@@ -143,7 +147,7 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     if pause.hole_before > 0 {
         // A probe may carry new data beyond the lost data (RFC 8985 §7.3); the retransmission timer never sends new
         // data.
-        return if timers::fires_at(probe, 1, waited) { yes(details::TAIL_LOSS, 0.8) } else { Verdict::No };
+        return if timers::fires_at(probe, 1, waited) { yes(details::TAIL_LOSS, UNSEEN) } else { Verdict::No };
     }
     // The timer sends the first lost segment alone (RFC 5681 §3.1: a loss window of one), the probe the last one. On a
     // path shorter than the pauses that separate bursts, the ACK of that segment has released more within the same
@@ -154,8 +158,8 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     }
     let fired = timers::fired(pause.lost_before_tap, pause.after.first_frame < pause.mss);
     match timers::expired(pause.srtt, pause.segments_at_start, waited, &fired) {
-        Some(Expired::Probe) => yes(details::TAIL_LOSS, 0.8),
-        Some(Expired::Timeout) => yes(details::TIMEOUT, 0.8),
+        Some(Expired::Probe) => yes(details::TAIL_LOSS, UNSEEN),
+        Some(Expired::Timeout) => yes(details::TIMEOUT, UNSEEN),
         // A round trip tells the ACK from the data.
         None if pause.rtt() > timers::TICK + timers::TICK && timers::fires_after_a_second(waited, &fired) => {
             yes(details::TIMEOUT, 0.7)

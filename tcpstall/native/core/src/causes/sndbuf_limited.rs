@@ -61,12 +61,16 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         // With one round alone, only the model can exclude other reasons.
         (false, _, _) => ("", UNSURE),
     };
+    // Away from the sender a host that passes on what it receives shows a few alike flights as well.
+    let few = !pause.near_sender() && pause.context.plateau_rounds <= limits.plateau_rounds;
+    let confidence = if few { confidence.min(FEW_ROUNDS) } else { confidence };
     // A window that losses keep from growing is as small.
     let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
+    let frames = pause.keeps_a_frame_back() || pause.context.cut_at.is_some() && pause.fills_frames();
     let queued = marked && !pause.near_sender();
     let most = match pause.released_at_once() {
         _ if pause.context.in_step || outlasts_ack(pause) || queued => UNSURE,
-        _ if pause.context.plateau_passed || pause.keeps_a_frame_back() => PASSED,
+        _ if pause.context.plateau_passed || frames => PASSED,
         true if nagle::may_hold_tail(pause) => LESS_SURE,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
         true => LESS_SURE,
@@ -90,6 +94,8 @@ const USUAL_MSS: u32 = 1448;
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited),
 /// with some room for data that was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;
+/// Confidence by a plateau of few rounds away from the sender.
+const FEW_ROUNDS: f32 = 0.75;
 /// Confidence where the sender once went on at that level without an ACK, or where a congestion window keeps frames back.
 const PASSED: f32 = 0.7;
 /// Confidence where the data followed the ACK within the path's jitter, or where a held tail and the next write

@@ -16,6 +16,10 @@ const MORE: f64 = 3.0;
 const SMALLER: f64 = 0.75;
 /// Segments in a frame, on average, from which not every segment is marked: here and there one leaves alone.
 const SEVERAL: f64 = 1.6;
+/// Headers of such a frame at most, bytes (Linux `MAX_TCP_HEADER`, 320).
+const LARGEST_HEADERS: u32 = 320;
+/// Largest IP packet before segmentation offload, bytes: Linux `GSO_LEGACY_MAX_SIZE`.
+const LARGEST_FRAME: u32 = 65_536;
 /// Divisor of a send buffer: the part that must be free before a writer is woken (Linux `sk_stream_write_space`).
 const WOKEN: f64 = 3.0;
 
@@ -25,6 +29,11 @@ const LEAST_FRAME: u32 = 2;
 const KEPT_BACK: u32 = 3;
 
 impl Pause {
+    /// The last frame was as large as a frame can be: a burst of such frames stops where the window has no room for another.
+    pub fn fills_frames(&self) -> bool {
+        self.before.last_frame <= LARGEST_FRAME && self.before.last_frame + self.mss > LARGEST_FRAME - LARGEST_HEADERS
+    }
+
     /// The last frame held several segments, and the congestion window has no room for another like it: while ACKs are to come
     /// that make room, Linux sends no smaller frame unless a third of the window is free (`tcp_tso_should_defer`).
     pub fn keeps_a_frame_back(&self) -> bool {

@@ -24,7 +24,7 @@ pub enum Nagle {
     Nothing,
 }
 
-/// Flights with a short write beside another from which the algorithm is off.
+/// Flights with a short write beside another from which the algorithm is off: a probe takes a held write along (RFC 8985 §7.3).
 const BESIDE: u32 = 2;
 
 /// ACKs that show a held tail: one before the last had made room, and no short segment left for it.
