@@ -5,6 +5,7 @@
 //! application that writes at the tick of a timer beside the receiver looks alike, except that its writes end: bursts that
 //! grow by whole segments, or that end with a whole segment without PSH (RFC 9293 §3.9.1.2), were released by ACKs.
 
+use super::vantage::LONGEST_PATH;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -15,9 +16,6 @@ const EVEN: f64 = 0.03;
 const HOST: Nanos = Nanos::from_micros(300);
 /// Shortest round: below this hosts' own times count as much.
 const SHORTEST: Nanos = Nanos::from_millis(1);
-/// Longest round of a path: beyond twice the first retransmission timeout (RFC 6298 §2.1) every SYN would be retransmitted. A
-/// longer beat is an application's.
-const LONGEST: Nanos = Nanos::from_millis(2_000);
 /// Divisor of the round within which the receiver's first ACK must leave.
 const PROMPT: i64 = 8;
 
@@ -104,7 +102,7 @@ impl AckClock {
         let rounds = &self.rounds;
         let least = rounds.iter().map(|round| round.span).min()?;
         let most = rounds.iter().map(|round| round.span).max()?;
-        let path = (SHORTEST..=LONGEST).contains(&least);
+        let path = (SHORTEST..=LONGEST_PATH).contains(&least);
         let even = self.seen >= ROUNDS && path && most - least <= least.scaled(EVEN).max(HOST);
         let grows = rounds.windows(2).all(|pair| pair[1].whole && pair[1].bytes > pair[0].bytes) && rounds[0].whole;
         let cut = rounds.iter().all(|round| round.cut);

@@ -22,7 +22,7 @@ const OUTLASTS_QUEUE: f64 = 1.25;
 
 /// Longest time to an end and back, twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would
 /// be retransmitted. Data later than that waited for its application.
-const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
+pub(super) const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
 
 /// Consecutive echoes that must contradict the level: one may be due to an ACK lost between the tap and the end.
 const CONTRADICTIONS: u32 = 2;
