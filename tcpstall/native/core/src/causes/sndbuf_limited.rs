@@ -11,7 +11,7 @@
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
 //!           single small flight, single segments, or few bytes: a buffer that small shows round after round.
 //!           Never sure where the buffer was empty for most of the wait; nor away from the sender where its last full segment
-//!           lacks PSH although the end of its data has it, where only a plateau tells: 4.4BSD marks what empties the buffer,
+//!           lacks PSH although the end of its data has it, where only a plateau tells: BSD marks what empties the buffer,
 //!           Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
