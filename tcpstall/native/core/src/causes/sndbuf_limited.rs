@@ -45,9 +45,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if tiny || pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
         return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
-    // The round alone is no evidence where more was in the buffer.
+    // The round alone is no evidence where more was in the buffer; away from the sender it is unsure in any case.
     let marked = pause.in_mid_write();
-    if marked && !plateau {
+    if marked && !plateau && pause.near_sender() {
         return Verdict::No;
     }
     // A window that only the buffer keeps from being filled is twice the largest flight.
