@@ -34,7 +34,8 @@ pub(super) struct Beats {
     /// Start and end, in order, of the exchanges after a silence in which a small message was answered by one of the
     /// same length: a heartbeat.
     echoes: Vec<(Nanos, Nanos)>,
-    /// Lengths, in order, of the server's times before its answers, where these take nearly all of the flow's time.
+    /// Lengths, in order, of the server's long times before its answers, where these take nearly all of the time between
+    /// the first of them and the last.
     answers: Vec<Silence>,
 }
 
