@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import re
+import select
 import shutil
 import socket
 import subprocess
@@ -269,13 +270,15 @@ def shown(*options: str) -> str:
 
 
 def filled(writer: socket.socket) -> Socket:
-    """The writer's socket once its buffer is full."""
+    """The writer's socket once its buffer is full and stays so: its reader's is full too, and takes nothing more."""
     ends = writer.getsockname()[1], writer.getpeername()[1]
     for _ in range(200):
+        time.sleep(0.02)
+        if select.select([], [writer], [], 0.3)[1]:
+            continue
         for one in read(shown("-tinmo")):
             if (one.local.port, one.peer.port) == ends and (one.send_memory_bytes or 0) * 3 > 2 * 32_768:
                 return one
-        time.sleep(0.02)
     raise AssertionError("the buffer never filled up")
 
 
