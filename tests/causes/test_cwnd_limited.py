@@ -2,6 +2,7 @@
 
 import re
 from itertools import cycle
+from typing import Any
 
 import pytest
 
@@ -329,3 +330,27 @@ def test_a_short_end_after_flights_that_doubled_may_be_held_by_rfc_896(scene: Sc
     scene.server_sends(14_480, tso=1)
     scene.client_acks()
     assert scene.flow(tap)["stalls"][-1]["confidence"] < 0.8
+
+
+def on_a_path_that_lengthens(scene: Scene, **how: Any) -> list[str]:
+    """What holds the server's flights, which stay the same while the round trip grows from 30 to 60 ms, at the client."""
+    scene.path(rtt_ms=30)
+    scene.handshake()
+    for rtt_ms, size in ((30, 600_000), (36, 150_000), (42, 150_000), (48, 150_000), (54, 150_000), (60, 600_000)):
+        scene.path(rtt_ms=rtt_ms)
+        scene.wait_ms(50)
+        scene.download(size, slow_start_after_idle=False, **how)
+    return [stall.cause for stall in scene.stalls("server", "client", over_ms=NOT_A_STALL_MS)]
+
+
+@fires
+def test_flights_alike_to_the_byte_are_one_window_although_the_path_lengthens(scene: Scene) -> None:
+    found = on_a_path_that_lengthens(scene, initial_window=40, grow=False)
+    assert found.count("cwnd-limited") > 25
+    assert "sndbuf-limited" not in found
+
+
+@look_alike
+def test_a_buffer_remains_one_while_the_path_lengthens(scene: Scene) -> None:
+    found = on_a_path_that_lengthens(scene, send_buffer=60_000)
+    assert found.count("sndbuf-limited") > 20

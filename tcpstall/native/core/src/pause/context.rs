@@ -8,6 +8,7 @@ use super::byte_growth;
 use super::cut_short;
 use super::evidence::{Context, Pause};
 use super::reading::Reading;
+use super::same_level;
 use super::scale;
 use super::shaper;
 use super::trait_evidence;
@@ -62,6 +63,7 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     look_ahead(pauses);
     find_doubling(pauses);
     find_plateaus(pauses);
+    same_level::find(pauses);
     find_small_writes(pauses);
     find_creeping(pauses);
     byte_growth::find(pauses);

@@ -25,6 +25,7 @@ mod release;
 pub mod repair;
 pub mod repairs;
 mod room;
+mod same_level;
 mod scale;
 mod several_short;
 mod shaper;
