@@ -333,7 +333,7 @@ def test_a_short_end_after_flights_that_doubled_may_be_held_by_rfc_896(scene: Sc
 
 
 def on_a_path_that_lengthens(scene: Scene, **how: Any) -> list[str]:
-    """What holds the server's flights, which stay the same while the round trip grows from 30 to 60 ms, at the client."""
+    """What holds the server's flights, seen at the client, while the round trip grows from 30 to 60 ms."""
     scene.path(rtt_ms=30)
     scene.handshake()
     for rtt_ms, size in ((30, 600_000), (36, 150_000), (42, 150_000), (48, 150_000), (54, 150_000), (60, 600_000)):

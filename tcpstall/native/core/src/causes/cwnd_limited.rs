@@ -7,9 +7,9 @@
 //!           as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor the start of the
 //!           connection is needed; or flights of whole segments stand well below what earlier waits had in flight,
 //!           because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to round trip; or
-//!           flights of whole segments stand, and an ACK of almost nothing released more, or each ACK released a frame of its
-//!           own (away from the sender PSH ends each frame), where a writer woken for a part of its buffer would have filled
-//!           larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
+//!           flights of whole segments stand, and an ACK of almost nothing released more, here or (away from the sender) where
+//!           as many bytes were in flight, or each ACK released a frame of its own (away from the sender PSH ends each frame),
+//!           where a writer woken for a part of its buffer would have filled larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
 //!           of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the first
 //!           burst stops where the window has room for less than another frame of offloaded segments. Not where ACKs of half of the
 //!           flight released nothing at first
