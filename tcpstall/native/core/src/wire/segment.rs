@@ -9,7 +9,10 @@ use crate::seq::SeqNo;
 use crate::time::Nanos;
 
 /// An IP address as 128 bits; IPv4 is held in its IPv4-mapped form (RFC 4291 §2.5.5.2) and printed as IPv4.
+///
+/// It is aligned as a port is: with it the two ends of a segment take 36 bytes, and otherwise 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[repr(Rust, packed(2))]
 pub struct Address(pub u128);
 
 impl Address {
