@@ -70,18 +70,30 @@ def find(
     return _within(files if settled is None else settled.without(files), tally, remembered or (lambda *_: None), walked)
 
 
-def find_by_folder(roots: Iterable[str], at_once: int, *, walked: list[Walked]) -> Iterator[list[Input]]:
-    """As find, captures of one folder together and at least so many, unless these are the last."""
+def find_by_folder(
+    roots: Iterable[str], at_once: int, *, walked: list[Walked], told: Callable[[int, int], None] = lambda *_: None
+) -> Iterator[tuple[list[Input], bool]]:
+    """As find, captures of one folder together and at least so many, unless these are the last; whether more follow.
+
+    `told(files, bytes)` is called once all files are listed, before one of them is looked into.
+    """
     folders: dict[str, list[Listed]] = defaultdict(list)
+    files = size = 0
     for file in listed(list(roots), Tally()):
         folders[file.name.rpartition("/")[0]].append(file)
+        files += 1
+        size += file.size
+    told(files, size)
+    if not folders:
+        yield [], False
     some: list[Listed] = []
     with closing(Opener()) as opener:
         search = _Search(Tally(), lambda *_: None, opener, walked)
         for folder in sorted(folders):
             some += folders.pop(folder)
             if len(some) >= at_once or not folders:
-                yield [found for file, look in search.looked(iter(some)) for found in search.within(file, look)]
+                found = [each for file, look in search.looked(iter(some)) for each in search.within(file, look)]
+                yield found, bool(folders)
                 some = []
 
 

@@ -10,7 +10,10 @@ from tcpstall.archive.storage import Place
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["alone", "connected"]
+__all__ = ["MEMORY_BYTES", "alone", "connected"]
+
+MEMORY_BYTES = 200_000_000
+"""Memory of a DuckDB that keeps a store."""
 
 _held: "WeakKeyDictionary[Place, duckdb.DuckDBPyConnection]" = WeakKeyDictionary()
 """The database of each place, which ends with it: to make one takes 20 ms, as long as to write a table."""

@@ -1,18 +1,19 @@
 """A scan's tasks on the processors of this machine, each in a process of its own."""
 
+import gc
+import json
 import os
+import select
 import signal
-import socket
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
-from typing import IO
 
 from tcpstall import _core
-from tcpstall.archive import isolated
+from tcpstall.archive.interpreters import RARELY, Interpreter, Interpreters
+from tcpstall.archive.records import Row, Written
 from tcpstall.archive.sets import Set, Task
 from tcpstall.archive.task import CannotWork, Done, Options, given_up, passed_over, scan_task
 from tcpstall.archive.to_do import ToDo
@@ -29,6 +30,9 @@ _TOLD_BYTES = 256 << 10
 _KEPT_BYTES = 1 << 20
 """Memory that is taken and given back once: from then on the C library (mallopt(3), M_MMAP_THRESHOLD) keeps blocks of
 that size. Without, the system clears the buffers of each capture anew: 60 us, more than a small capture takes."""
+
+_ROWS = 64
+"""Rows of captures that a worker sends at once: its socket takes these if it takes any."""
 
 _MORE = "more"
 """A worker has begun with all sets that it has: it takes further ones into the same commit."""
@@ -57,62 +61,75 @@ def run(
     *,
     jobs: int | None = None,
     niceness: int = 0,
+    interpreters: Interpreters | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> None:
     """Scans the tasks into the store at `url`; `done` is called here as each is finished, `told` with bytes read since.
 
     Tasks may be planned while they are asked for: workers have begun with the first ones then. A task whose process
-    dies is tried again, set by set; what dies again is given up, or skipped where the machine is to blame. Raises what
-    `tasks`, `done`, `told` or a worker raise, after all workers have ended, and CannotWork where none can be started.
+    dies is tried again, set by set; what dies again is given up, or skipped where the machine is to blame. Workers take
+    `interpreters` that are started already. `meanwhile` is called once all is planned and every worker is busy. Raises
+    what these callables or a worker raise, after all workers have ended, and CannotWork where none can be started.
     """
-    crew = _Crew(tasks, jobs or processors(), (url, options, niceness))
+    crew = _Crew(tasks, jobs or processors(), (url, options, niceness), interpreters or Interpreters())
     try:
-        crew.work(done, told)
+        crew.work(done, told, meanwhile)
     finally:
         crew.dismiss()
 
 
 @dataclass(slots=True)
 class _Worker:
-    process: subprocess.Popen[bytes]
+    interpreter: Interpreter
     pipe: "Connection[object, object]"
-    complaints: IO[bytes]
     ready: bool = False
     task: Task | None = None
     size: int = 0
     """Bytes of its task, which small sets are added to."""
     deaths: int = 0
+    captured: list[tuple[Sequence[Row], bytes]] = field(default_factory=list)
+    """Rows of captures of its task, each piece with its JSON."""
     asks: bool = False
     """It waits for further sets, or the word that there are none."""
 
     def last_words(self) -> str:
         """The last line that its process wrote to standard error."""
-        self.complaints.seek(0)
-        lines = self.complaints.read().decode(errors="replace").strip().splitlines()
+        complaints = self.interpreter.complaints
+        complaints.seek(0)
+        lines = complaints.read().decode(errors="replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
     def close(self) -> None:
         """Waits for the end of its process."""
-        self.process.wait()
+        self.interpreter.process.wait()
         self.pipe.close()
-        self.complaints.close()
+        self.interpreter.complaints.close()
 
 
 class _Crew:
-    def __init__(self, tasks: Iterable[Task], jobs: int, arguments: tuple[str, Options, int]) -> None:
+    def __init__(
+        self, tasks: Iterable[Task], jobs: int, arguments: tuple[str, Options, int], interpreters: Interpreters
+    ) -> None:
         self._plan = iter(tasks)
         self._is_planned = False
         self._to_do = ToDo(jobs)
         self._jobs = jobs
         self._arguments = arguments
+        self._interpreters = interpreters
         self._workers: list[_Worker] = []
 
-    def work(self, done: Callable[[Done], None], told: Callable[[int], None]) -> None:
+    def work(self, done: Callable[[Done], None], told: Callable[[int], None], meanwhile: Callable[[], object]) -> None:
+        preparing: threading.Thread | None = None
         while self._look_ahead() or self._to_do or any(worker.task is not None for worker in self._workers):
             self._deal()
-            busy = [worker.pipe for worker in self._workers if worker.task is not None]
-            ready = wait(busy, timeout=None if self._is_planned else 0)
-            for worker in [worker for worker in self._workers if worker.pipe in ready]:
-                self._hear(worker, done, told)
+            if self._is_planned and preparing is None:
+                # A thread of its own: workers wait for answers no longer than Python's threads for each other.
+                preparing = threading.Thread(target=_tried, args=(meanwhile,))
+                preparing.start()
+            while self._listen(done, told) and not self._is_planned:
+                pass
+        if preparing is not None:
+            preparing.join()
 
     def _look_ahead(self) -> bool:
         """Takes in the next task of the plan, if there is one."""
@@ -121,7 +138,6 @@ class _Crew:
             self._to_do.add(task)
         elif not self._is_planned:
             self._is_planned = True
-            import duckdb  # noqa: F401 - commits need it, and this process has nothing to do until the first one
         return task is not None
 
     def _deal(self) -> None:
@@ -134,6 +150,14 @@ class _Crew:
         while len(self._workers) < self._jobs and self._to_do.is_worth_a_worker(first=not self._workers):
             self._hire()
 
+    def _listen(self, done: Callable[[Done], None], told: Callable[[int], None]) -> bool:
+        """Hears the next news of workers, waits for some if all is planned; false if there was none."""
+        busy = [worker.pipe for worker in self._workers if worker.task is not None]
+        ready = wait(busy, timeout=None if self._is_planned else 0)
+        for worker in [worker for worker in self._workers if worker.pipe in ready]:
+            self._hear(worker, done, told)
+        return bool(ready)
+
     def _hear(self, worker: _Worker, done: Callable[[Done], None], told: Callable[[int], None]) -> None:
         try:
             news = worker.pipe.recv()
@@ -142,6 +166,8 @@ class _Crew:
             return
         if isinstance(news, int):
             told(news)
+        elif isinstance(news, tuple):
+            worker.captured.append(news)
         elif news == _READY:
             worker.ready = True
         elif news == _MORE:
@@ -152,7 +178,9 @@ class _Crew:
             if isinstance(news, BaseException):
                 raise news
             assert isinstance(news, Done)  # noqa: S101 - the type checker's; workers send nothing else
-            done(news)
+            captures = Written.of((*worker.captured, _written(news.commit.captures)))
+            worker.captured.clear()
+            done(replace(news, commit=replace(news.commit, captures=captures)))
             if news.rest is not None:
                 self._to_do.add_rest(news.rest)
             self._give(worker)
@@ -172,20 +200,18 @@ class _Crew:
 
     def dismiss(self) -> None:
         for worker in self._workers:
-            worker.process.kill()
+            worker.interpreter.process.kill()
         for worker in self._workers:
             worker.close()
         self._workers.clear()
+        self._interpreters.close()
 
     def _hire(self) -> None:
-        here, there = socket.socketpair()
-        with there:
-            try:
-                process, complaints = _started(there.fileno())
-            except OSError as error:
-                here.close()
-                raise _cannot_start(error.strerror or str(error)) from error
-        worker = _Worker(process, Connection(here.detach()), complaints)
+        try:
+            interpreter = self._interpreters.take()
+        except OSError as error:
+            raise _cannot_start(error.strerror or str(error)) from error
+        worker = _Worker(interpreter, Connection(interpreter.pipe.detach()))
         self._workers.append(worker)
         with suppress(BrokenPipeError, ConnectionResetError):  # its end is noticed when its messages are read
             worker.pipe.send((os.getpid(), _core.version(), *self._arguments))
@@ -200,7 +226,7 @@ class _Crew:
 
     def _lost(self, worker: _Worker, done: Callable[[Done], None]) -> None:
         """Its process has ended by itself. Raises CannotWork where none of them can be started."""
-        code = worker.process.wait()
+        code = worker.interpreter.process.wait()
         words = worker.last_words()
         task, deaths = worker.task, worker.deaths + 1
         self._workers.remove(worker)
@@ -223,22 +249,10 @@ class _Crew:
         self._deal()
 
 
-def _started(descriptor: int) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """An interpreter of its own, and the file of its standard error: multiprocessing would run the caller's script."""
-    complaints = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has ended
-    try:
-        process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
-            isolated.command("tcpstall.archive.local", str(descriptor)),
-            stdin=subprocess.DEVNULL,
-            stderr=complaints,
-            # Ctrl-C is for the parent, which ends its workers; a worker whose parent is gone notices that.
-            process_group=0,
-            pass_fds=[descriptor],
-        )
-    except OSError:
-        complaints.close()
-        raise
-    return process, complaints
+def _tried(work: Callable[[], object]) -> None:
+    """Does what is needed later: what fails here fails there again."""
+    with suppress(Exception):
+        work()
 
 
 def _cannot_start(reason: str) -> CannotWork:
@@ -259,6 +273,7 @@ def serve(descriptor: str) -> None:
             os.nice(niceness)
         pipe.send(_READY)
         bytes(_KEPT_BYTES)
+        gc.set_threshold(*RARELY)
 
         untold = 0
 
@@ -271,15 +286,30 @@ def serve(descriptor: str) -> None:
                 pipe.send(untold)
                 untold = 0
 
+        kept: list[Row] = []
+
+        def captured(rows: Sequence[Row]) -> None:
+            kept.extend(rows)
+            while len(kept) >= _ROWS and select.select((), (pipe,), (), 0)[1]:
+                pipe.send(_written(kept[:_ROWS]))
+                del kept[:_ROWS]
+
         while True:
             task = pipe.recv()
             try:
-                news: object = scan_task(task, url, options, told, _further(pipe))
+                news: object = scan_task(task, url, options, told, _further(pipe), captured)
             except TcpstallError as error:
                 news = error
             pipe.send(untold)
             untold = 0
+            pipe.send(_written(kept))
+            kept.clear()
             pipe.send(news)
+
+
+def _written(rows: Sequence[Row]) -> tuple[Sequence[Row], bytes]:
+    """Rows of captures with their JSON."""
+    return rows, json.dumps(rows)[1:-1].encode()
 
 
 def _further(pipe: "Connection[object, object]") -> Iterator[Set]:

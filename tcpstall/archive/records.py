@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Self
 
 from tcpstall.archive.columns import CAPTURES
 from tcpstall.archive.names import TABLES, is_part, is_streams, new_digest, table_of
@@ -17,6 +17,7 @@ __all__ = [
     "Row",
     "State",
     "Stream",
+    "Written",
     "document",
     "read_catalog",
     "read_entry",
@@ -71,6 +72,21 @@ class Stream:
     name: str
     start: int
     bytes: int
+
+
+class Written(tuple[Row, ...]):
+    """Rows with their JSON, which a worker has made while others work: an entry of the journal takes it as it is."""
+
+    text: bytes
+    """Without the brackets of the list."""
+
+    @classmethod
+    def of(cls, pieces: Iterable[tuple[Sequence[Row], bytes]]) -> Self:
+        """The rows of pieces with the JSON of each."""
+        held = [piece for piece in pieces if piece[0]]
+        made = cls(row for rows, _ in held for row in rows)
+        made.text = b", ".join([text for _, text in held])
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +235,16 @@ def _fits(value: object, kind: str) -> bool:
 
 def sealed(row: dict[str, Any]) -> bytes:
     """As JSON with a digest of itself, its last key."""
-    content = json.dumps(row)
-    return f'{content[:-1]}, "{_DIGEST}": "{_digest(content)}"}}'.encode()
+    content = bytearray()
+    for key, value in row.items():
+        content += b", " if content else b"{"
+        content += f"{json.dumps(key)}: ".encode()
+        content += b"[%b]" % value.text if isinstance(value, Written) else json.dumps(value).encode()
+    digest = new_digest()
+    digest.update(content)
+    digest.update(b"}")
+    content += f', "{_DIGEST}": "{digest.hexdigest()}"}}'.encode()
+    return bytes(content)
 
 
 def _digest(content: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tcpstall.archive.check import Health, checked, parts_there, unreadable
+from tcpstall.archive.database import database_beside
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DAMAGED, JOURNAL, LOCK, UNFINISHED, digest_in, is_made_part
 from tcpstall.archive.plan import current
 from tcpstall.archive.rebuild import rebuilt
@@ -10,7 +11,7 @@ from tcpstall.archive.records import Lost, Part, Row
 from tcpstall.archive.rescan import lost_part, scans_in
 from tcpstall.archive.storage import Place, at
 from tcpstall.archive.store import Store, about_content
-from tcpstall.archive.upkeep import known_captures, make_database
+from tcpstall.archive.upkeep import known_captures
 from tcpstall.errors import CannotOpen
 
 __all__ = ["repaired"]
@@ -56,7 +57,8 @@ def _repair(place: Place, health: Health) -> None:
             if name not in state.parts and is_made_part(name):
                 place.set_aside(name)
     store.checkpoint(None)
-    make_database(store)
+    with database_beside(store):
+        pass
 
 
 def _restored(place: Place, part: Part) -> bool:

@@ -4,6 +4,7 @@ import glob
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from tcpstall.archive import local, remote
 from tcpstall.archive.discovery import Fingerprints, find, find_by_folder
+from tcpstall.archive.duck import connected
 from tcpstall.archive.input import Input
+from tcpstall.archive.interpreters import Interpreters
 from tcpstall.archive.known import Known, known
 from tcpstall.archive.listed_archives import Walked, healed, recorded
 from tcpstall.archive.plan import Plan, Task, current, planned
@@ -21,7 +24,8 @@ from tcpstall.archive.rescan import Again
 from tcpstall.archive.store import Commit, Store, Stream
 from tcpstall.archive.streams import Streams
 from tcpstall.archive.task import Done, Options
-from tcpstall.archive.upkeep import committed, compacted, known_captures
+from tcpstall.archive.to_do import worth
+from tcpstall.archive.upkeep import MEMORY_BYTES, committed, compacted, known_captures
 from tcpstall.archive.watch import complete
 from tcpstall.errors import CannotOpen, ExitCode
 
@@ -36,9 +40,9 @@ _GONE = "gone"
 """The scan of rows that replace others and count no more themselves: it is dropped at once."""
 
 
-_AT_ONCE = 250
-"""Captures that are planned together where nothing is known: a worker scans them in the time in which another one, and
-the plan of the next ones, begin."""
+_AT_ONCE = 100
+"""Captures that are planned together where nothing is known: workers scan them in the time in which the next ones are
+planned."""
 
 
 Executor = Callable[[Iterable[Task], str, Options, Callable[[Done], None], Callable[[int], None]], None]
@@ -56,21 +60,37 @@ def scan(
     only_complete: bool = False,
     wanted: Wanted = never,
     executor: Executor | None = None,
+    interpreters: Interpreters | None = None,
     progress: Progress | None = None,
 ) -> Summary:
     """Scans what is new or changed under files, folders or URLs into the store; what was done before is not done again.
 
     `jobs` is how many processes analyse (None: one a processor), `separate` takes each file for itself instead of with
     those that its name says it was rotated with; `only_complete` leaves out what somebody is still writing. What is
-    `wanted` is read again with its whole set, and its rows are replaced if all of it can be read. Raises CannotOpen (a
-    root or the store), StoreInUse, and CannotWrite; what was committed before stays, and another scan goes on there.
+    `wanted` is read again with its whole set, and its rows are replaced if all of it can be read. Without an `executor`
+    workers take `interpreters` that are started already; the others are ended with the scan. Raises CannotOpen (a root
+    or the store), StoreInUse, and CannotWrite; what was committed before stays, and another scan goes on there.
     """
+    interpreters = interpreters or Interpreters()
     several: Sequence[Path] = [captures] if isinstance(captures, (str, os.PathLike)) else captures
     url = os.fspath(store)
-    with Store.writing(url) as opened:
+    workers = jobs or local.processors()
+
+    def expected(files: int, size: int) -> None:
+        if executor is None:
+            interpreters.prepare(worth(workers, files, size))
+
+    with closing(interpreters), Store.writing(url) as opened:
         scanning = _Scan([os.fspath(each) for each in several], url, opened, options, progress or Nobody())
-        plans = scanning.plans(separate=separate, only_complete=only_complete, wanted=wanted)
-        return scanning.run(plans, executor or partial(local.run, jobs=jobs, niceness=_NICE if low_priority else 0))
+        plans = scanning.plans(expected, separate=separate, only_complete=only_complete, wanted=wanted)
+        execute = executor or partial(
+            local.run,
+            jobs=workers,
+            niceness=_NICE if low_priority else 0,
+            interpreters=interpreters,
+            meanwhile=partial(connected, opened.place, MEMORY_BYTES),
+        )
+        return scanning.run(plans, execute)
 
 
 class _Scan:
@@ -85,8 +105,13 @@ class _Scan:
         self._again: Again | None = None
         self._streams = Streams(store.place)
 
-    def plans(self, *, separate: bool, only_complete: bool, wanted: Wanted) -> Iterator[Plan]:
-        """One plan; where the store knows nothing several, folders by folders: what is found first is scanned first."""
+    def plans(
+        self, expected: Callable[[int, int], None], *, separate: bool, only_complete: bool, wanted: Wanted
+    ) -> Iterator[Plan]:
+        """One plan; where the store knows nothing several, folders by folders: what is found first is scanned first.
+
+        `expected(files, bytes)` is called in that case, before the first plan.
+        """
         if self._store.dropped or self._store.continued:
             # A scan that was killed has left them: what is scanned now may have the same name as what was dropped then.
             compacted(self._store)
@@ -96,12 +121,8 @@ class _Scan:
             yield plan
             return
         owners: dict[str, str] = {}
-        some: list[Input] | None = None
-        for following in find_by_folder(self._roots, _AT_ONCE, walked=self._walked):
-            if some is not None:
-                yield replace(self._planned_new(some, owners, separate, only_complete), more=True)
-            some = following
-        yield self._planned_new(some or [], owners, separate, only_complete)
+        for some, more in find_by_folder(self._roots, _AT_ONCE, walked=self._walked, told=expected):
+            yield replace(self._planned_new(some, owners, separate, only_complete), more=more)
 
     def _planned(self, before: Known, separate: bool, only_complete: bool, wanted: Wanted) -> Plan:
         inputs = list(find(self._roots, remembered=before, settled=before.settled, walked=self._walked))
@@ -171,9 +192,11 @@ class _Scan:
         if news.skipped:
             self._all_there()
         if news.commit != Commit():
-            # A row that is known, of a capture that was moved, keeps its label.
-            labelled = [{"sensor": self._options.sensor, **row} for row in news.commit.captures]
-            commit = replace(news.commit, captures=labelled)
+            commit = news.commit
+            if not all("sensor" in row for row in commit.captures):
+                # A row that is known, of a capture that was moved, keeps its label.
+                labelled = [{"sensor": self._options.sensor, **row} for row in commit.captures]
+                commit = replace(commit, captures=labelled)
             committed(self._store, commit if self._again is None else self._again.commit(commit))
         self._summary.add(news)
         self._progress.done(news)

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 from tcpstall.archive import names
@@ -85,6 +86,12 @@ class Store:
                 raise CannotOpen(f"{url}: a folder lies where a copy belongs; {repair_of(url)}") from error
             with _interruptible():
                 yield store
+
+    def as_it_is(self) -> "Store":
+        """The same store for another thread: it stays as it is now."""
+        other = Store(self.place, replace(self._state, parts=dict(self._state.parts)))
+        other.hours = self.hours
+        return other
 
     @property
     def url(self) -> str:

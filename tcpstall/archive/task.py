@@ -74,14 +74,22 @@ class Done:
     """Captures that could not be got at, of which the commit says nothing."""
 
 
-def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None], further: Iterable[Set] = ()) -> Done:
+def scan_task(
+    task: Task,
+    url: str,
+    options: Options,
+    told: Callable[[int], None],
+    further: Iterable[Set] = (),
+    captured: Callable[[Sequence[Mapping[str, Any]]], None] | None = None,
+) -> Done:
     """Scans the sets of a task and writes their parts into the store at `url`; nothing counts until it is committed.
 
     Of a large set it scans the first files only: Done.rest are the others. `further` sets are planned meanwhile.
-    `told(bytes)` is called now and then with what was read since; what it raises ends the scan. Raises CannotWrite
-    and CannotWork.
+    `told(bytes)` is called now and then with what was read since; what it raises ends the scan. `captured(rows)` is
+    called with rows of captures as there are some, and Done has the rest of them. Raises CannotWrite and CannotWork.
     """
     captures: list[Mapping[str, Any]] = []
+    handed_over = 0
     dropped: list[str] = []
     continued: list[str] = []
     skipped: list[Skipped] = []
@@ -99,17 +107,21 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
         except TcpstallError:
             raise
         except Exception as error:
-            captures.extend(_failed(each, f"defect in tcpstall: {type(error).__name__}: {error}; please report it"))
+            reason = f"defect in tcpstall: {type(error).__name__}: {error}; please report it"
+            captures.extend({**row, "sensor": options.sensor} for row in _failed(each, reason))
             dropped.append(each.scan)
         else:
             captures.extend(taken.captures)
             dropped.extend(taken.dropped)
             continued.extend(taken.continued)
             skipped.extend(passed)
+        if captured is not None:
+            captured(captures[handed_over:])
+            handed_over = len(captures)
     with _blaming_this_machine(sets[-1]):
         left_open = kept(place, {scan: stream for scan, stream in streams.items() if scan not in dropped})
         done = _done(Task(tuple(sets)), Commit(parts.finish(), captures, dropped, continued, streams=left_open))
-    done = replace(done, skipped=tuple(skipped))
+    done = replace(done, commit=replace(done.commit, captures=captures[handed_over:]), skipped=tuple(skipped))
     if not rest:
         return done
     read = {row["fingerprint"] for row in captures if row["scan"] is not None}
@@ -291,6 +303,7 @@ class _Scan:
                 "warnings": json.dumps([*found["warnings"], *_further_warnings(self._set, index)]),
                 "flows": self._flows[len(self._before) + index],
                 "resume_ns": self._resume_ns,
+                "sensor": self._options.sensor,
             }
             | ({} if was_read else _IN_NO_SCAN)
         )

@@ -5,7 +5,7 @@ from collections import deque
 
 from tcpstall.archive.sets import TASK_BYTES, Set, Task
 
-__all__ = ["ToDo"]
+__all__ = ["ToDo", "worth"]
 
 _WORTH_A_WORKER_BYTES = 2_000_000
 """Least size of the small sets for which another worker is started: less is scanned before it has started."""
@@ -15,6 +15,11 @@ _PORTION_BYTES = 300_000
 
 _PORTION_SETS = 400
 """Most sets of a portion, each a few hundred bytes: a socket takes these while the worker at its end is busy."""
+
+
+def worth(workers: int, files: int, size: int) -> int:
+    """How many of the workers shorten a scan of so many files and bytes; at least one."""
+    return max(1, min(workers, files, 1 + size // _WORTH_A_WORKER_BYTES))
 
 
 class ToDo:

@@ -3,25 +3,21 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.damaged_parts import refused
-from tcpstall.archive.duck import connected
-from tcpstall.archive.literals import listed, literal
+from tcpstall.archive.database import database_beside
+from tcpstall.archive.duck import MEMORY_BYTES, connected
+from tcpstall.archive.literals import listed
 from tcpstall.archive.marks import IS_WITHDRAWN, withdrawn
-from tcpstall.archive.names import fresh, repair_of
+from tcpstall.archive.names import repair_of
 from tcpstall.archive.parquet import SMALL_BYTES, Parts
 from tcpstall.archive.plan import as_originals, current
 from tcpstall.archive.records import Row, sane_row
-from tcpstall.archive.store import DATABASE, Commit, Part, Store
+from tcpstall.archive.store import Commit, Part, Store
 from tcpstall.archive.summing import sum_up
-from tcpstall.archive.views import make_views
-from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
-
-if TYPE_CHECKING:
-    import duckdb
+from tcpstall.errors import CannotOpen
 
 __all__ = [
     "MEMORY_BYTES",
@@ -30,13 +26,10 @@ __all__ = [
     "held_captures",
     "held_rows",
     "known_captures",
-    "make_database",
     "parts_with",
     "readable",
     "refuse_damaged",
 ]
-
-MEMORY_BYTES = 200_000_000
 
 _MANY = 8
 """Least number of small parts of one day that are merged into one."""
@@ -133,9 +126,10 @@ def compacted(store: Store, *, spares: bool = True) -> None:
             with readable(store, old[0].table):
                 made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
-    rows = _to_add(store)
-    small = store.parts("captures") if rows is None else _no_larger(store.parts("captures"), len(rows))
-    beside = [part for part in store.parts("captures") if part not in small]
+    there = store.parts("captures")
+    rows = _to_add(store) if there else None
+    small = there if rows is None else _no_larger(there, len(rows))
+    beside = [part for part in there if part not in small]
     if rows is None or not beside:
         rows = current(known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
@@ -261,46 +255,16 @@ def _checkpoint(
     store: Store, parts: Parts, rows: list[Row], small: Sequence[Part], beside: Sequence[Part], *, spares: bool
 ) -> None:
     """With these rows of captures: all of them; or, with parts `beside`, new ones, in one part with the `small`."""
-    rows.sort(key=_in_order)
-    replaced = [part.name for part in small]
-    new = parts.rows(
-        "captures",
-        rows,
-        _CAPTURES,
-        replaced=replaced,
-        beside=[part.name for part in beside],
-        merged=small if beside else (),
-    )
-    store.checkpoint(new, removed=replaced, spares=spares)
     sum_up(store, parts, spares=spares)
-    make_database(store)
-
-
-def make_database(store: Store) -> None:
-    """A DuckDB file with the tables as views, for people who ask with other tools; of a local store only."""
-    import duckdb
-
-    if store.filesystem is not None:
-        return
-    file = store.place.scratch / f"{fresh()}.duckdb"
-    try:
-        with _attached(store, file) as database:
-            make_views(database, store)
-    except TcpstallError:
-        raise
-    except (duckdb.Error, OSError) as error:
-        raise CannotWrite(f"cannot write into {store.url}: {str(error).splitlines()[0]}") from error
-    store.place.take(DATABASE, file)
-
-
-@contextmanager
-def _attached(store: Store, file: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """A new DuckDB file as the one that statements mean: another DuckDB for it would take 20 ms."""
-    with connected(store.place, MEMORY_BYTES) as duck:
-        duck.execute(f"ATTACH {literal(str(file))} AS made")
-        try:
-            with duck.cursor() as database:
-                database.execute("USE made")
-                yield database
-        finally:
-            duck.execute("DETACH made")
+    with database_beside(store):
+        rows.sort(key=_in_order)
+        replaced = [part.name for part in small]
+        new = parts.rows(
+            "captures",
+            rows,
+            _CAPTURES,
+            replaced=replaced,
+            beside=[part.name for part in beside],
+            merged=small if beside else (),
+        )
+        store.checkpoint(new, removed=replaced, spares=spares)

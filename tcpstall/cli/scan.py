@@ -1,5 +1,6 @@
 """`tcpstall scan`: archives of captures into a store."""
 
+import gc
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,6 +122,13 @@ def command(
     command goes on after it was killed, and takes in what is new or changed. What is damaged is a row in `errors`; what
     the system does not let be read is skipped with a line and exit code 3, and tried again by the next scan.
     """  # fmt: skip
+    from tcpstall.archive.interpreters import RARELY, Interpreters
+
+    gc.set_threshold(*RARELY)
+    interpreters = Interpreters()
+    click.get_current_context().call_on_close(interpreters.close)
+    if dask is None and not Path(store, "store.json").exists():
+        interpreters.prepare(1)  # all captures are new, and an interpreter loads beside this one
     from tcpstall.archive.scan import scan
     from tcpstall.archive.task import Options
     from tcpstall.cli.scan_progress import rounds, waiting, watchers
@@ -133,6 +141,7 @@ def command(
         options=Options(link_bytes_per_s=link_bytes_per_s, max_expansion=max_expansion, sensor=sensor),
         jobs=workers,
         executor=None if dask is None else _cluster(dask, workers),
+        interpreters=interpreters,
         low_priority=watch,
         only_complete=watch,
         separate=separate,

@@ -12,7 +12,7 @@ from typing import IO
 
 import pytest
 
-from tcpstall.archive import local
+from tcpstall.archive import interpreters
 from tcpstall.archive.progress import Nobody
 from tcpstall.archive.scan import scan
 from tcpstall.archive.task import Done
@@ -85,7 +85,7 @@ def test_a_worker_that_dies_is_replaced(made: Path, undisturbed: Path, tmp_path:
 def test_what_a_worker_that_never_started_had_to_do_is_left_to_others(
     made: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started, hired = local._started, []
+    started, hired = interpreters._started, []
 
     def start(descriptor: int) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
         process, complaints = started(descriptor)
@@ -94,7 +94,7 @@ def test_what_a_worker_that_never_started_had_to_do_is_left_to_others(
             process.kill()
         return process, complaints
 
-    monkeypatch.setattr(local, "_started", start)
+    monkeypatch.setattr(interpreters, "_started", start)
     scan([str(made)], str(tmp_path / "store"), jobs=2)
     assert len(hired) == 2
     assert rows(tmp_path / "store") == rows(undisturbed)

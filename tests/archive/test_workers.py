@@ -50,8 +50,8 @@ def watched(sets):
             {ending}
         yield each
 
-def scan_task(task, url, options, told, further):
-    return true(Task(tuple(watched(task.sets))), url, options, told, watched(further))
+def scan_task(task, url, options, told, further, captured):
+    return true(Task(tuple(watched(task.sets))), url, options, told, watched(further), captured)
 
 local.scan_task = scan_task
 local.serve({descriptor})

@@ -13,7 +13,7 @@ import tempfile
 from typing import IO
 
 import tcpstall
-from tcpstall.archive import local
+from tcpstall.archive import interpreters, local
 from tcpstall.cli import main
 
 _OF_A_FEW = (
@@ -66,7 +66,7 @@ def serve() -> None:
     for name in modules:
         if not name.endswith("__main__"):
             importlib.import_module(name)
-    local._started = _started  # type: ignore[assignment]
+    interpreters._started = _started  # type: ignore[assignment]
     for line in iter(sys.stdin.readline, ""):
         process = os.fork()
         if process == 0:
