@@ -11,7 +11,7 @@ from tcpstall.archive.duck import connected
 from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
 from tcpstall.archive.literals import listed
 from tcpstall.archive.names import HOURS, fresh, part_name
-from tcpstall.archive.rollups import CLASSES, ROLLUPS, SHARED, shared
+from tcpstall.archive.rollups import AT_HOME, CLASSES, ONE_WAIT, ROLLUPS, SHARED, facts, shared
 from tcpstall.archive.row_table import given, in_columns
 from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
@@ -120,23 +120,37 @@ class Parts:
 
     def summed(self, parts: Sequence[Part]) -> Sums:
         """The sums of these parts, all of whose rows count. Raises CannotWrite."""
-        files = {name: [self.place.path(part.name) for part in parts if part.table == name] for name in SUMMED}
-        sources = {name: f"({rows_of(TABLES[name], files[name])})" for name in SUMMED}
-        for name in SHARED:
-            self._rows.execute(f"CREATE OR REPLACE TEMP TABLE summed_{name} AS FROM {shared(sources, name)}")
-            sources[name] = f"summed_{name}"
-        hours = added_up(f"({to_add_up(sources['stalls'], sources['findings'])})")
-        queries = {"hours": hours, **{each.name: each.rows(sources, CLASSES) for each in ROLLUPS.values()}}
+        paths = {name: [self.place.path(part.name) for part in parts if part.table == name] for name in SUMMED}
+        sources = {name: f"({rows_of(TABLES[name], paths[name])})" for name in SUMMED}
+        made = self._shared(sources)
         from_ns = min((part.from_ns for part in parts if part.from_ns is not None), default=None)
         to_ns = max((part.to_ns for part in parts if part.to_ns is not None), default=None)
-        made = (
-            self._copied(table, f"FROM ({query}) ORDER BY ALL", HOURS, None, from_ns, to_ns)
-            for table, query in queries.items()
-        )
-        sums = Sums(tuple(made), frozenset(part.name for part in parts))
+
+        def copied(table: str, query: str) -> Part:
+            return self._copied(table, f"FROM ({query}) ORDER BY ALL", HOURS, None, from_ns, to_ns)
+
+        hours = copied("hours", added_up(f"({to_add_up(sources['stalls'], sources['findings'])})"))
+        sources["hours"] = f"FROM read_parquet([{listed([self.place.path(hours.name)])}])"
+        files = (hours, *(copied(each.name, each.rows(sources, CLASSES)) for each in ROLLUPS.values()))
+        for name in made:
+            self._rows.execute(f"DROP TABLE {name}")
+        return Sums(files, frozenset(part.name for part in parts))
+
+    def _shared(self, sources: dict[str, str]) -> list[str]:
+        """Adds the SHARED sources, and what is known of them; the tables that were made."""
+        at_home, one_wait = self._rows.execute(facts(sources)).fetchone() or (False, False)
+        if at_home:
+            sources[AT_HOME] = ""
+        if at_home and one_wait:
+            sources[ONE_WAIT] = ""
+            sources["waited"] = shared(sources, "waited")
+        made = []
         for name in SHARED:
-            self._rows.execute(f"DROP TABLE summed_{name}")
-        return sums
+            if name not in sources and not (at_home and name == "home"):
+                self._rows.execute(f"CREATE OR REPLACE TEMP TABLE summed_{name} AS FROM {shared(sources, name)}")
+                sources[name] = f"summed_{name}"
+                made.append(sources[name])
+        return made
 
     def added_up(self, sums: Sequence[Sums]) -> Sums:
         """Sums of several days of these, a file for each table OF_DAYS. Raises CannotWrite."""

@@ -8,22 +8,31 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 __all__ = [
+    "AT_HOME",
     "CLASSES",
     "DAY_NS",
     "EXACT",
     "HOUR_NS",
     "LEADERS",
     "OF_DAYS",
+    "ONE_WAIT",
     "ROLLUPS",
     "SHARED",
     "SUMMED",
     "Rollup",
+    "facts",
     "shared",
     "to_add_up",
 ]
 
 SHARED = ("home", "waited")
 """Sources that several tables of sums are made of, in an order in which each is made of those before it."""
+
+AT_HOME = "at_home"
+"""Key among sources which says that all waits and exchanges are of flows that are `home`: none has to be looked up."""
+
+ONE_WAIT = "one_wait"
+"""Key among sources, beside AT_HOME, which says that no flow has several waits: none have to be added up."""
 
 SUMMED = ("flows", "stalls", "exchanges", "findings")
 """The tables whose rows are added up."""
@@ -54,7 +63,7 @@ _SOME = "scan, flow, server_address, server_port"
 _CLASSES_ADDED = "sum(n)::BIGINT AS n, sum(time_ns)::DECIMAL(38, 0) AS time_ns, max(most_ns) AS most_ns"
 
 Sources = Mapping[str, str]
-"""A source for each of the tables, as SQL."""
+"""A source for each of the tables, as SQL; `hours` may be there too, a statement with the waits added up by hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +88,27 @@ def to_add_up(stalls: str, findings: str) -> str:
     )
 
 
+_WHOLE = f"start_ns // {DAY_NS} = end_ns // {DAY_NS}"
+"""A flow of one day, as SQL."""
+
+
+def facts(of: Sources) -> str:
+    """One row, as SQL: whether AT_HOME and ONE_WAIT are true of these sources.
+
+    Compares waits and exchanges that flows of one day count with those that are there, by sums of hashes of 32 bits.
+    """
+    key = "(hash(scan, flow) >> 32)::BIGINT"
+    tables = ("stalls", "exchanges")
+    counted = ", ".join(f"coalesce(sum({key} * {name}), 0) AS all_{name}" for name in tables)
+    same = " AND ".join(f"all_{name} = (SELECT coalesce(sum({key}), 0) FROM {of[name]})" for name in tables)
+    flows = f"SELECT {counted}, coalesce(max(stalls), 0) AS most FROM {of['flows']} WHERE {_WHOLE}"
+    return f"SELECT {same}, most <= 1 FROM ({flows})"
+
+
 def _services(of: Sources, _classes: str) -> str:
     """Waits as hours add them up, whatever the host: of a service with many clients a small part of these rows."""
     sums = ", ".join(f"sum({name})::BIGINT AS {name}" for name in ("waits", "lost_ns", "recoverable_ns"))
-    rows = to_add_up(of["stalls"], of["findings"])
+    rows = of["hours"] if "hours" in of else to_add_up(of["stalls"], of["findings"])
     return f"SELECT start_ns, sensor, server_address, server_port, cause, {sums} FROM ({rows}) GROUP BY ALL"
 
 
@@ -108,12 +134,13 @@ def shared(of: Sources, name: str) -> str:
     if name in of:
         return of[name]
     if name == "home":
-        whole = f"start_ns // {DAY_NS} = end_ns // {DAY_NS}"
-        return f"(SELECT scan, flow, true AS home FROM {of['flows']} WHERE {whole})"
-    each = (
-        f"SELECT {_SOME}, host, cause, start_ns // {HOUR_NS} AS hour, sum(lost_ns)::BIGINT AS lost "
-        f"FROM {of['stalls']} WHERE lost_ns > 0 GROUP BY ALL"
-    )
+        return f"(SELECT scan, flow, true AS home FROM {of['flows']} WHERE {_WHOLE})"
+    waits = f"SELECT {_SOME}, host, cause, start_ns // {HOUR_NS} AS hour"
+    if ONE_WAIT in of:
+        return f"({waits}, lost_ns AS lost, true AS home FROM {of['stalls']} WHERE lost_ns > 0)"
+    each = f"{waits}, sum(lost_ns)::BIGINT AS lost FROM {of['stalls']} WHERE lost_ns > 0 GROUP BY ALL"
+    if AT_HOME in of:
+        return f"(SELECT *, true AS home FROM ({each}))"
     return f"(SELECT * FROM ({each}) LEFT JOIN {shared(of, 'home')} USING (scan, flow))"
 
 
@@ -140,6 +167,8 @@ def _leaders(of: Sources, _classes: str) -> str:
     Flows with one kind of wait, as most short ones, are not added up for each key.
     """
     waited, made = _read_often(of, "waited")
+    if ONE_WAIT in of:
+        return f"{_of_single(waited)} UNION ALL {_ends(of)}"
     several = f"SELECT scan, flow FROM {waited} WHERE home GROUP BY scan, flow HAVING count(*) > 1"
     parted = (
         f"several AS MATERIALIZED ({several}), "
@@ -154,11 +183,22 @@ def _leaders(of: Sources, _classes: str) -> str:
         for by, (text, number) in LEADERS.items()
         for own in [", ".join(name for name in (text, number) if name != "NULL")]
     )
-    ends = f"SELECT unnest([client_address, server_address]) AS text FROM {of['flows']}"
-    return (
-        f"WITH {made and f'{made}, '}{parted} {each} UNION ALL "
-        f"SELECT 'end', text, NULL, count(*), NULL FROM ({ends}) GROUP BY text"
+    return f"WITH {made and f'{made}, '}{parted} {each} UNION ALL {_ends(of)}"
+
+
+def _of_single(waited: str) -> str:
+    """The same where each flow has one wait."""
+    return " UNION ALL ".join(
+        f"SELECT '{by}' AS key, {text}::VARCHAR AS text, {number}::BIGINT AS number, count(*) AS flows, "
+        f"arg_max({{scan: scan, flow: flow, lost: lost}}, lost) AS worst FROM {waited} "
+        f"GROUP BY {', '.join(name for name in (text, number) if name != 'NULL')}"
+        for by, (text, number) in LEADERS.items()
     )
+
+
+def _ends(of: Sources) -> str:
+    ends = f"SELECT unnest([client_address, server_address]) AS text FROM {of['flows']}"
+    return f"SELECT 'end', text, NULL, count(*), NULL FROM ({ends}) GROUP BY text"
 
 
 def _far(of: Sources, _classes: str) -> str:
@@ -231,6 +271,12 @@ def _answers(of: Sources, classes: str) -> str:
     slow = f"SELECT DISTINCT {_SOME} FROM {of['findings']} WHERE kind = 'server-slow'"
     added = "count(*) AS n, sum(think_ns)::DECIMAL(38, 0) AS time_ns, max(think_ns) AS most_ns"
     service = "server_address, server_port"
+    if AT_HOME in of:
+        return (
+            f"WITH slow AS MATERIALIZED ({slow}) SELECT NULL AS scan, NULL AS flow, {service}, "
+            f"{classes.format('think_ns')} AS class, {added} FROM {of['exchanges']} SEMI JOIN slow USING (scan, flow) "
+            "WHERE think_ns > 0 AND requester = 'client' GROUP BY ALL"
+        )
     home, made = _read_often(of, "home")
     return (
         f"WITH {made and f'{made}, '}slow AS MATERIALIZED ({slow}), "

@@ -16,7 +16,7 @@ use crate::report::Report;
 /// Flows that are made columns at once. To make the 260 columns costs as much as the values of 20 flows, and most
 /// captures of an archive of small files have one flow; the rows of more flows leave the processor's cache between
 /// one column and the next.
-const AT_ONCE: usize = 128;
+const AT_ONCE: usize = 256;
 
 /// Rows up to which such flows stay rows: flows are few where each has thousands of waits.
 const ROWS_AT_ONCE: usize = 2_048;

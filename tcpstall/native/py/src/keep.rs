@@ -94,7 +94,14 @@ impl Chunks {
     fn push(&mut self, row: FlowRow) -> PyResult<()> {
         self.kept += 1 + row.stalls.len() + row.exchanges.as_ref().map_or(0, Vec::len);
         self.rows.push(row);
-        if self.kept < self.chunk { Ok(()) } else { self.hand_over() }
+        if self.kept < self.chunk {
+            return Ok(());
+        }
+        let count = self.rows.len();
+        self.hand_over()?;
+        // Without room the next rows, each of more than a kilobyte, would be moved as the vector grows.
+        self.rows.reserve(count);
+        Ok(())
     }
 
     fn hand_over(&mut self) -> PyResult<()> {

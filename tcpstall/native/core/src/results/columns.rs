@@ -49,7 +49,7 @@ fn joined<'r, R, T: AsRef<str>, I: IntoIterator<Item = T>>(
     separator: &str,
     words: impl Fn(&'r R) -> I,
 ) -> Column {
-    let mut all = Texts::default();
+    let mut all = Texts::with_room(rows.len());
     rows.iter().for_each(|row| all.push_joined(words(row), separator));
     Column { name: name.to_owned(), values: Values::Texts(all) }
 }
@@ -58,14 +58,16 @@ fn joined<'r, R, T: AsRef<str>, I: IntoIterator<Item = T>>(
 pub(super) fn addresses<R>(name: &str, rows: &[R], address: impl Fn(&R) -> Address) -> Column {
     let mut written: Option<Address> = None;
     let mut text = String::new();
-    let mut all = Texts::default();
+    let mut all = Texts::with_room(rows.len());
     for row in rows {
         let this = address(row);
-        if written != Some(this) {
-            text.clear();
-            this.write_to(&mut text);
-            written = Some(this);
+        if written == Some(this) {
+            all.push_last();
+            continue;
         }
+        text.clear();
+        this.write_to(&mut text);
+        written = Some(this);
         all.push(Some(&text));
     }
     Column { name: name.to_owned(), values: Values::Texts(all) }

@@ -1,5 +1,7 @@
 //! Marks of the known values of a column.
 
+use std::mem;
+
 /// A bit a value, 1 where it is known. The first value has the lowest bit, as in Arrow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
@@ -8,8 +10,22 @@ pub struct Known {
 }
 
 impl Known {
+    /// No marks yet, with memory for so many.
+    pub(super) fn with_room(values: usize) -> Known {
+        Known { words: Vec::with_capacity(values.div_ceil(64)), len: 0 }
+    }
+
     /// Marks of so many values, by words of 64.
     pub(super) fn of(words: Vec<u64>, len: usize) -> Known {
+        Known { words, len }
+    }
+
+    /// Marks of so many known values.
+    pub(super) fn all(len: usize) -> Known {
+        let mut words = vec![u64::MAX; len.div_ceil(64)];
+        if let (Some(last), 1..) = (words.last_mut(), len % 64) {
+            *last = (1 << (len % 64)) - 1;
+        }
         Known { words, len }
     }
 
@@ -82,6 +98,27 @@ impl Known {
     }
 }
 
+impl FromIterator<bool> for Known {
+    fn from_iter<I: IntoIterator<Item = bool>>(marks: I) -> Known {
+        let marks = marks.into_iter();
+        let mut words = Vec::with_capacity(marks.size_hint().0.div_ceil(64));
+        // A word is kept in a register until it is full: to mark each value in the vector takes as long as the value.
+        let (mut word, mut len) = (0, 0);
+        for is_known in marks {
+            let bit = len % 64;
+            word |= u64::from(is_known) << bit;
+            if bit == 63 {
+                words.push(mem::take(&mut word));
+            }
+            len += 1;
+        }
+        if len % 64 > 0 {
+            words.push(word);
+        }
+        Known { words, len }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Known;
@@ -99,6 +136,15 @@ mod tests {
         known.append(&marked(&marks[63..]));
         assert_eq!((known.len(), known.iter().collect::<Vec<_>>()), (130, marks));
         assert_eq!(known.into_words().map(|words| words[2]), Some(0b10));
+    }
+
+    #[test]
+    fn marks_are_the_same_one_by_one_and_together() {
+        for len in [0, 1, 63, 64, 65, 128, 130] {
+            let marks: Vec<bool> = (0..len).map(|index| index % 5 < 2).collect();
+            assert_eq!(marks.iter().copied().collect::<Known>(), marked(&marks));
+            assert_eq!(Known::all(len), marked(&vec![true; len]));
+        }
     }
 
     #[test]

@@ -27,20 +27,26 @@ pub struct Origin {
 #[derive(Clone, Copy, Debug)]
 pub struct Origins<'a>(pub &'a [Origin]);
 
-impl<'a> Origins<'a> {
-    /// Origin of each row, looked up once: rows are too large to be read once for each column.
-    fn of(self, flows: &[&FlowRow]) -> Vec<Option<&'a Origin>> {
-        match self.0 {
-            [only] => vec![Some(only); flows.len()],
-            several => flows.iter().map(|flow| several.get(flow.capture as usize)).collect(),
-        }
-    }
-
+impl Origins<'_> {
     fn columns(self, flows: &[&FlowRow]) -> [Column; 4] {
-        let origins = self.of(flows);
+        let flow = integers("flow", flows, |flow| signed(flow.id));
+        if let [only] = self.0 {
+            let of_all = |name: &str, value| Column {
+                name: name.to_owned(),
+                values: Values::Texts(Texts::repeated(value, flows.len())),
+            };
+            let sensor = only.sensor.as_deref();
+            return [
+                of_all("scan", Some(&only.scan)),
+                flow,
+                of_all("capture", Some(&only.capture)),
+                of_all("sensor", sensor),
+            ];
+        }
+        let origins: Vec<Option<&Origin>> = flows.iter().map(|flow| self.0.get(flow.capture as usize)).collect();
         [
             texts("scan", &origins, |origin| origin.map(|origin| &origin.scan)),
-            integers("flow", flows, |flow| signed(flow.id)),
+            flow,
             texts("capture", &origins, |origin| origin.map(|origin| &origin.capture)),
             texts("sensor", &origins, |origin| origin.and_then(|origin| origin.sensor.as_ref())),
         ]
@@ -104,14 +110,15 @@ impl<'a> Origins<'a> {
 fn of_waits(rows: &[FlowRow]) -> [Column; 3] {
     let all: Vec<(&FlowRow, &StallRow)> =
         rows.iter().flat_map(|flow| flow.stalls.iter().map(move |stall| (flow, stall))).collect();
-    let mut services = Texts::default();
-    let (mut service, mut of) = (String::new(), None);
+    let mut services = Texts::with_room(all.len());
+    let mut of = None;
     for (flow, _) in &all {
-        if of != Some(flow.server) {
-            service = service_of(flow.server);
-            of = Some(flow.server);
+        if of == Some(flow.server) {
+            services.push_last();
+            continue;
         }
-        services.push(Some(&service));
+        services.push(Some(service_of(flow.server)));
+        of = Some(flow.server);
     }
     [
         integers("lost_ns", &all, |(_, stall)| {

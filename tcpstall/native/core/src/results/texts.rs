@@ -1,5 +1,7 @@
 //! Text of one column, value after value.
 
+use std::iter;
+
 use super::known::Known;
 
 /// Texts in one buffer: a buffer for each value would cost an allocation, and rows have a dozen texts. A text that
@@ -14,7 +16,15 @@ pub struct Texts {
     known: Known,
 }
 
+/// Most values for which memory is taken before they come.
+const ROOM: usize = 256;
+
 impl Texts {
+    /// No texts yet, with memory for the marks of so many.
+    pub fn with_room(values: usize) -> Texts {
+        Texts { which: Vec::with_capacity(values), known: Known::with_room(values), ..Texts::default() }
+    }
+
     /// Number of values.
     pub fn len(&self) -> usize {
         self.which.len()
@@ -25,16 +35,40 @@ impl Texts {
         self.which.is_empty()
     }
 
+    /// One value, so many times.
+    pub fn repeated(value: Option<&str>, len: usize) -> Texts {
+        let mut texts = Texts { which: vec![0; len], ..Texts::default() };
+        if let Some(text) = value {
+            texts.keep(text);
+        }
+        texts.known = value.map_or_else(|| iter::repeat_n(false, len).collect(), |_| Known::all(len));
+        texts
+    }
+
     /// Appends a value; `None` where unknown.
     pub fn push(&mut self, value: Option<impl AsRef<str>>) {
         if let Some(text) = &value {
-            let text = text.as_ref();
-            if self.ends.is_empty() || self.last() != text {
-                self.all.push_str(text);
-                self.ends.push(self.all.len());
-            }
+            self.keep(text.as_ref());
         }
         self.end(value.is_some());
+    }
+
+    /// Appends the value that was kept last, once more.
+    pub(super) fn push_last(&mut self) {
+        self.end(true);
+    }
+
+    fn keep(&mut self, text: &str) {
+        if self.ends.is_empty() || self.last() != text {
+            if self.ends.len() == 1 {
+                // The texts differ: most will.
+                let room = self.which.capacity().min(ROOM);
+                self.ends.reserve(room);
+                self.all.reserve(room * text.len().min(ROOM));
+            }
+            self.all.push_str(text);
+            self.ends.push(self.all.len());
+        }
     }
 
     /// Appends a value made of these words, with a separator between them.
@@ -123,8 +157,15 @@ impl<T: AsRef<str>> FromIterator<Option<T>> for Texts {
     fn from_iter<I: IntoIterator<Item = Option<T>>>(values: I) -> Texts {
         let values = values.into_iter();
         let mut texts = Texts { which: Vec::with_capacity(values.size_hint().0), ..Texts::default() };
-        values.for_each(|value| texts.push(value));
-        texts
+        let known = values.map(|value| {
+            if let Some(text) = &value {
+                texts.keep(text.as_ref());
+            }
+            texts.which.push(texts.ends.len().saturating_sub(1) as u32);
+            value.is_some()
+        });
+        let known = known.collect();
+        Texts { known, ..texts }
     }
 }
 
@@ -148,6 +189,18 @@ mod tests {
         assert_eq!(texts.words().collect::<Vec<_>>(), ["a", "", "a b"]);
         assert_eq!(texts.iter().flatten().collect::<Vec<_>>(), ["a", "a", "a", "", "", "", "a b"]);
         assert_eq!(texts.select(&[7, 2, 0]).iter().collect::<Vec<_>>(), [Some("a b"), None, Some("a")]);
+    }
+
+    #[test]
+    fn a_value_that_is_repeated_is_the_same_as_pushed_each_time() {
+        for value in [Some("a"), Some(""), None] {
+            let pushed: Texts = [value; 65].into_iter().collect();
+            assert_eq!(Texts::repeated(value, 65), pushed);
+            assert_eq!(Texts::repeated(value, 0).len(), 0);
+        }
+        let mut texts: Texts = [Some("a"), Some("b")].into_iter().collect();
+        texts.push_last();
+        assert_eq!(texts.iter().flatten().collect::<Vec<_>>(), ["a", "b", "b"]);
     }
 
     #[test]

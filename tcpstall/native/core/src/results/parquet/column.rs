@@ -100,8 +100,12 @@ impl Column {
                 self.known.append(numbers.known());
             }
             (Begun::Flags(all), Values::Flags(flags)) => {
-                all.extend(flags.iter().flatten());
-                flags.iter().for_each(|flag| self.known.push(flag.is_some()));
+                let known = flags.iter().map(Option::is_some).collect::<Known>();
+                match known.unknown() {
+                    0 => all.extend(flags.iter().map(|flag| flag.unwrap_or_default())),
+                    _ => all.extend(flags.iter().flatten()),
+                }
+                self.known.append(&known);
             }
             (Begun::Texts(words), Values::Texts(texts)) => {
                 words.add(texts);

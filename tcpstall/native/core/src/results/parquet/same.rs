@@ -2,6 +2,10 @@
 
 use std::cmp::Ordering;
 
+/// Growth of the memory where it is full, beside the values that lie there: values are copied less often than where memory
+/// doubles, and memory that no value has reached costs nothing.
+const GROWTH: usize = 3;
+
 /// Values in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Same<T> {
@@ -18,7 +22,7 @@ impl<T: Copy + Eq + Default> Same<T> {
             if self.all.is_empty() && (self.len == 0 || self.one == value) {
                 self.one = value;
             } else {
-                self.begin();
+                self.begin(1);
                 self.all.push(value);
             }
             self.len += 1;
@@ -33,7 +37,7 @@ impl<T: Copy + Eq + Default> Same<T> {
         if self.all.is_empty() && (self.len == 0 || self.one == first) && are_equal() {
             self.one = first;
         } else {
-            self.begin();
+            self.begin(values.len());
             self.all.extend_from_slice(values);
         }
         self.len += values.len();
@@ -44,15 +48,19 @@ impl<T: Copy + Eq + Default> Same<T> {
         if count > 0 && self.all.is_empty() && (self.len == 0 || self.one == value) {
             self.one = value;
         } else if count > 0 {
-            self.begin();
+            self.begin(count);
             self.all.resize(self.len + count, value);
         }
         self.len += count;
     }
 
-    fn begin(&mut self) {
+    /// Keeps every value from now on; makes room for so many further ones.
+    fn begin(&mut self, further: usize) {
         if self.all.is_empty() {
             self.all = vec![self.one; self.len];
+        }
+        if self.all.capacity() - self.all.len() < further {
+            self.all.reserve(further.max(self.all.len() * GROWTH));
         }
     }
 
