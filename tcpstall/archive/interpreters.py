@@ -11,9 +11,13 @@ from tcpstall.archive import isolated
 
 __all__ = ["RARELY", "Interpreter", "Interpreters"]
 
-RARELY = (50_000, 20, 100)
+RARELY = (50_000, 10, 10)
 """Thresholds of Python's search for cycles, of which a scan makes few: with Python's own thresholds a scan of small
 files spends a twentieth of its time there, because it keeps objects of each file."""
+
+
+Started = tuple["subprocess.Popen[bytes]", IO[bytes]]
+"""A process, and the file of its standard error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,8 @@ def _interpreter() -> Interpreter:
     return Interpreter(process, here, complaints)
 
 
-def _started(descriptor: int) -> tuple["subprocess.Popen[bytes]", IO[bytes]]:
-    """An interpreter of its own, and the file of its standard error: multiprocessing would run the caller's script."""
+def _started(descriptor: int) -> Started:
+    """An interpreter of its own: multiprocessing would run the caller's script."""
     complaints = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has ended
     try:
         process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
