@@ -1,5 +1,8 @@
 //! Keeps the rows of a run: all of them, the first of an order, or none, handing them over in chunks.
 
+use std::mem::take;
+use std::sync::Arc;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tcpstall_core::results::FlowRow;
@@ -24,6 +27,8 @@ pub(crate) struct Chunks {
     chunk: usize,
     kept: usize,
     rows: Vec<FlowRow>,
+    /// Rows that were handed over and that Python has let go: their memory is used again.
+    over: Vec<FlowRow>,
 }
 
 impl Keep {
@@ -34,7 +39,7 @@ impl Keep {
 
     /// Calls `each` with about `chunk` rows at once.
     pub(crate) fn chunks(each: Py<PyAny>, chunk: usize) -> Keep {
-        Keep::Chunks(Chunks { each, chunk, kept: 0, rows: Vec::new() })
+        Keep::Chunks(Chunks { each, chunk, kept: 0, rows: Vec::new(), over: Vec::new() })
     }
 
     /// Keeps the first `most` rows of each order.
@@ -72,6 +77,16 @@ impl Keep {
         }
     }
 
+    /// Gives a row whose lists were taken those of a row that was handed over, for the rows that follow.
+    pub(crate) fn give_lists(&mut self, row: &mut FlowRow) {
+        if let Keep::Chunks(chunks) = self
+            && let Some(mut over) = chunks.over.pop()
+        {
+            row.stalls = take(&mut over.stalls);
+            row.exchanges = over.exchanges.take();
+        }
+    }
+
     /// The kept rows, in the order of their ids, and the sums.
     pub(crate) fn end(self, labels: &Labels) -> PyResult<(Vec<FlowRow>, Option<Sums>)> {
         match self {
@@ -97,10 +112,10 @@ impl Chunks {
         if self.kept < self.chunk {
             return Ok(());
         }
-        let count = self.rows.len();
-        self.hand_over()?;
         // Without room the next rows, each of more than a kilobyte, would be moved as the vector grows.
-        self.rows.reserve(count);
+        let room = Vec::with_capacity(self.rows.len());
+        self.hand_over()?;
+        self.rows = room;
         Ok(())
     }
 
@@ -108,11 +123,14 @@ impl Chunks {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let mut rows = std::mem::take(&mut self.rows);
+        let mut rows = take(&mut self.rows);
         // Each row is moved once: rows take more than a kilobyte, and a sort of themselves moves each a dozen times.
         rows.sort_by_cached_key(|row| row.id);
         self.kept = 0;
-        Python::attach(|py| self.each.call1(py, (Report::of(rows),)).map(drop))
+        let rows = Arc::new(rows);
+        Python::attach(|py| self.each.call1(py, (Report::sharing(Arc::clone(&rows)),)).map(drop))?;
+        self.over = Arc::try_unwrap(rows).unwrap_or_default();
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -30,7 +31,7 @@ const CHUNK: usize = 1 << 16;
 /// All results of one run, held natively.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Report {
-    pub(crate) rows: Vec<FlowRow>,
+    pub(crate) rows: Arc<Vec<FlowRow>>,
     pub(crate) captures: Vec<engine::CaptureStatus>,
     /// Sums over all flows, where some rows were dropped.
     whole: Option<Whole>,
@@ -62,6 +63,11 @@ impl From<Sums> for Whole {
 impl Report {
     /// A report with rows of a run that is still going on.
     pub(crate) fn of(rows: Vec<FlowRow>) -> Report {
+        Report::sharing(Arc::new(rows))
+    }
+
+    /// The same, of rows whose memory is used again once nobody else has them.
+    pub(crate) fn sharing(rows: Arc<Vec<FlowRow>>) -> Report {
         Report { rows, captures: Vec::new(), whole: None, stream: None }
     }
 
@@ -212,7 +218,10 @@ impl Keeper {
 impl Follower for Keeper {
     fn flow(&mut self, row: &mut FlowRow) -> ControlFlow<()> {
         match self.keep.take(row.take(), &self.labels) {
-            Ok(()) => ControlFlow::Continue(()),
+            Ok(()) => {
+                self.keep.give_lists(row);
+                ControlFlow::Continue(())
+            }
             Err(error) => {
                 self.progress.raised = Some(error);
                 ControlFlow::Break(())
@@ -259,7 +268,7 @@ pub(crate) fn collect(
             return Err(error);
         }
         let (rows, sums) = keep.end(&labels)?;
-        Ok(Report { rows, captures, whole: sums.map(Whole::from), stream })
+        Ok(Report { rows: Arc::new(rows), captures, whole: sums.map(Whole::from), stream })
     })
 }
 

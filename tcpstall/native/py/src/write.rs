@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -161,7 +162,8 @@ pub(crate) fn write(
             let order = order.unwrap_or(SortOrder::Lost);
             let keep = top.map_or_else(Keep::all, |top| Keep::first(top, &[order]));
             let keeper = Keeper::new(keep, Labels::new(label), Progress::new(progress));
-            let Report { mut rows, captures, .. } = collect(py, &paths, &options, keeper, None)?;
+            let Report { rows, captures, .. } = collect(py, &paths, &options, keeper, None)?;
+            let mut rows = Arc::unwrap_or_clone(rows);
             order.sort(&mut rows);
             let count = rows.len() as u64;
             (py.detach(|| print(&rows, &captures, shape, out, findings)), captures, count)
