@@ -1,7 +1,7 @@
 """State of open connections at the end of rotated files, kept in the store: the next scan reads on from there."""
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from tcpstall import _core
 from tcpstall.archive.names import digest_in, new_digest, streams_name
@@ -30,8 +30,8 @@ class Streams:
     """Reads them; many stand in one file."""
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self._content = lru_cache(maxsize=2)(self._read)
+        # Not of a method of its own: Python would find out late that nobody has the place and its DuckDB any more.
+        self._content = lru_cache(maxsize=2)(partial(_read, place))
 
     def read(self, stream: Stream) -> tuple[bytes, list[str]] | None:
         """As the core takes it, and the captures that it names; None where it is lost, or of another version."""
@@ -41,11 +41,12 @@ class Streams:
         except ValueError:
             return None
 
-    def _read(self, name: str) -> bytes:
-        try:
-            content = self._place.read(name) or b""
-        except CannotOpen:
-            return b""
-        digest = new_digest()
-        digest.update(content)
-        return content if digest.hexdigest() == digest_in(name) else b""
+
+def _read(place: Place, name: str) -> bytes:
+    try:
+        content = place.read(name) or b""
+    except CannotOpen:
+        return b""
+    digest = new_digest()
+    digest.update(content)
+    return content if digest.hexdigest() == digest_in(name) else b""

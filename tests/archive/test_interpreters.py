@@ -1,14 +1,19 @@
 """Interpreters that are started before workers need them, and rows that workers hand over as they come."""
 
+import gc
+import weakref
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tcpstall.archive import interpreters, local, to_do
+from tcpstall.archive import duck, interpreters, local, to_do
 from tcpstall.archive.interpreters import Interpreters
 from tcpstall.archive.records import Commit, Written, read_entry
 from tcpstall.archive.scan import scan
 from tests.archive.contents import rows
+from tests.archive.here import here
 
 
 @pytest.fixture
@@ -71,6 +76,29 @@ def test_a_scan_that_cannot_begin_ends_them(tmp_path: Path, started: list[int]) 
 )
 def test_as_many_are_started_as_shorten_the_scan(workers: int, files: int, size: int, wanted: int) -> None:
     assert to_do.worth(workers, files, size) == wanted
+
+
+def test_a_scan_leaves_nothing_to_the_search_for_cycles(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command searches seldom, and a DuckDB has threads and memory: `--watch` makes one each round."""
+    there: list[Callable[[], object]] = []
+    connect = duck.alone
+
+    def noted(*arguments: Any) -> Any:
+        database = connect(*arguments)
+        there.append(weakref.ref(arguments[0]))
+        return database
+
+    monkeypatch.setattr(duck, "alone", noted)
+    gc.collect()
+    gc.disable()
+    try:
+        scan([str(made / "single")], str(tmp_path / "store"), executor=here)
+        assert there
+        assert [place() for place in there] == [None] * len(there)
+    finally:
+        gc.enable()
 
 
 def test_an_entry_of_the_journal_takes_the_text_of_rows_as_it_is() -> None:
