@@ -48,17 +48,17 @@ impl<T> Chunks<T> {
 
     /// The newest element.
     #[inline]
-    pub fn last_mut(&mut self) -> Option<&mut T> {
+    pub fn last(&self) -> Option<&T> {
         // A full chunk is put aside only when another element comes.
-        self.newest.last_mut()
+        self.newest.last()
     }
 
     /// The element with that number.
-    pub fn get_mut(&mut self, number: usize) -> Option<&mut T> {
+    pub fn get(&self, number: usize) -> Option<&T> {
         let newest = self.full.len() * CHUNK;
         match number.checked_sub(newest) {
-            Some(number) => self.newest.get_mut(number),
-            None => self.full.get_mut(number / CHUNK)?.get_mut(number % CHUNK),
+            Some(number) => self.newest.get(number),
+            None => self.full.get(number / CHUNK)?.get(number % CHUNK),
         }
     }
 
@@ -93,9 +93,9 @@ mod tests {
         for many in [0_usize, 1, 2, 15, 16, 17, 32, 33, 100] {
             let mut list = Chunks::default();
             (0..many).for_each(|number| list.push(number));
-            assert_eq!((list.count(), list.last_mut().copied()), (many, many.checked_sub(1)));
-            assert!((0..many).all(|number| list.get_mut(number).copied() == Some(number)));
-            assert_eq!(list.get_mut(many), None);
+            assert_eq!((list.count(), list.last().copied()), (many, many.checked_sub(1)));
+            assert!((0..many).all(|number| list.get(number).copied() == Some(number)));
+            assert_eq!(list.get(many), None);
             assert_eq!(list.joined_to(Vec::new()), (0..many).collect::<Vec<_>>());
         }
     }

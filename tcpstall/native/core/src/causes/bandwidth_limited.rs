@@ -37,7 +37,7 @@ fn line(pause: &Pause, limits: &Limits) -> Verdict {
 }
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
-    if pause.context.left_together {
+    if pause.left_together {
         // The sender did not wait: a slow line, a shaper or a queue kept the segments apart. An answer comes alone.
         return yes(details::QUEUE, if pause.is_turn() { 0.6 } else { 0.75 });
     }

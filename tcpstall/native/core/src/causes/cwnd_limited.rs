@@ -168,7 +168,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
         let growing = (doubling || pause.context.cut_grows) && pause.losses == 0;
         let dripping = pause.context.dripping && !pause.short_segment_out && !pause.sent_all();
         // The peer's window had room, so the cut is the congestion window's.
-        let cut = pause.context.cut_short && pause.released_by_ack() && pause.has_room() == Some(true);
+        let cut = pause.cut_short && pause.released_by_ack() && pause.has_room() == Some(true);
         let creeping = pause.context.creeping || dripping || cut;
         return match (growing, creeping || pause.context.bytes_grow) {
             (true, _) => {

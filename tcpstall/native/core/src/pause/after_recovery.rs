@@ -25,6 +25,7 @@ impl Pause {
         (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
         (rest.recovering, rest.hole, rest.recovered) = (false, None, None);
         (rest.loss_hints, rest.last_hint) = (0, None);
+        (rest.left_together, rest.cut_short) = (false, false);
         rest.losses = self.losses.max(1);
         // The flight at the pause's start was compared with the neighbours, so those results go; the sender's traits
         // remain.

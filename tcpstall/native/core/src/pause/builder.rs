@@ -3,13 +3,13 @@
 mod acks;
 mod burst;
 mod freeze;
+mod late;
 mod part;
 mod resent;
 
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
 use super::burst::Burst;
-use super::evidence::Pause;
 use super::hole::Holes;
 use super::kept::KeptPauses;
 use super::open::{Beginning, Left, Open, Train};
@@ -295,13 +295,6 @@ impl Builder {
         self.missing_ids = ending.missing_ids;
         self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
         left.flight == 0
-    }
-
-    /// Counts the time of a silence that turned out too short for a pause, if the window was full in it.
-    pub(super) fn count_full(&mut self, pause: &Pause) {
-        if pause.room_at_start.is_some_and(|room| room < i64::from(pause.mss)) {
-            self.full_for += pause.duration();
-        }
     }
 
     /// The burst that is still open.

@@ -5,11 +5,9 @@ use super::bottleneck::BusyPeriod;
 use super::burst::Burst;
 use super::burst_cap;
 use super::byte_growth;
-use super::cut_short;
 use super::evidence::{Context, Pause};
 use super::reading::Reading;
 use super::same_level;
-use super::scale;
 use super::shaper;
 use super::trait_evidence;
 use crate::sender::cwnd::INITIAL_WINDOW;
@@ -55,11 +53,6 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     if pauses.is_empty() {
         return;
     }
-    scale::infer(pauses);
-    // Where flights fill the window, the windows were read at the wrong time too.
-    let later = |pause: &&mut Pause| pause.unseen.placed_later && !pause.scale_inferred && pause.closed.is_none();
-    pauses.iter_mut().filter(later).for_each(Pause::sees_whole_burst);
-    cut_short::find(pauses);
     look_ahead(pauses);
     find_doubling(pauses);
     find_plateaus(pauses);

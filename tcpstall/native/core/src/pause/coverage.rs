@@ -1,6 +1,7 @@
 //! Detects ACKs that reached the sender and are not in the capture.
 
 use super::evidence::Pause;
+use super::unseen::Unseen;
 use crate::sender::timers;
 use crate::time::Nanos;
 
@@ -8,17 +9,22 @@ use crate::time::Nanos;
 /// timer of the oldest data always runs (RFC 6298 §5.1), doubles at each attempt and is 1 s at first.
 const TIMEOUTS: i64 = 4;
 
-/// Marks the pauses of one sender, given in order of time, in which ACKs reached the sender that the capture lacks;
-/// `heard` is false where the capture holds nothing of the peer, `bare` where it holds none of its ACKs without payload.
-pub(super) fn find_missing_acks(pauses: &mut [Pause], heard: bool, bare: bool) {
+/// Settles in which pauses of one sender, given in order of time, ACKs reached the sender that the capture lacks; `heard` is
+/// false where the capture holds nothing of the peer.
+pub(super) fn settle(pauses: Vec<Pause>, heard: bool) -> Vec<Pause> {
+    if heard && !pauses.iter().any(|pause| missing_from(pause).is_some()) {
+        return pauses;
+    }
     let mut since: Option<Nanos> = None;
-    for pause in pauses.iter_mut().rev() {
-        pause.unseen.bare_acks = !bare;
+    let lacks = |pause: &Pause| {
         if let Some(oldest) = missing_from(pause) {
             since = Some(since.map_or(oldest, |since| since.min(oldest)));
         }
-        pause.unseen.acks = !heard || since.is_some_and(|since| pause.end > since);
-    }
+        !heard || since.is_some_and(|since| pause.end > since)
+    };
+    let lack: Vec<bool> = pauses.iter().rev().map(lacks).collect();
+    let settled = |(pause, acks): (Pause, bool)| Pause { unseen: Unseen { acks, ..pause.unseen }, ..pause };
+    pauses.into_iter().zip(lack.into_iter().rev()).map(settled).collect()
 }
 
 /// Time from which ACKs are missing, where the pause shows it.

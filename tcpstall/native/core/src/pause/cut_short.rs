@@ -6,18 +6,21 @@
 //! does Nagle's algorithm hold anything back behind it.
 
 use super::evidence::Pause;
+use super::some::replace_some;
 
 /// Clears the mark of a short segment at pauses where windows had cut all that were out.
-pub(super) fn find(pauses: &mut [Pause]) {
+pub(super) fn settle(pauses: Vec<Pause>) -> Vec<Pause> {
     // A burst that ended with PSH was all that the sender had, whatever cut the segments before.
     let cut = |pause: &Pause| pause.short_segment_out && pause.short_only_cut && !pause.before.pushed;
-    if !pauses.iter().any(cut) || !marks_ends(pauses) {
-        return;
+    if !pauses.iter().any(cut) || !marks_ends(&pauses) {
+        return pauses;
     }
-    for pause in pauses.iter_mut().filter(|pause| cut(pause)) {
-        (pause.short_segment_out, pause.short_segment_left) = (false, false);
-        pause.context.cut_short = !pause.before.ends_whole(pause.mss);
-    }
+    replace_some(pauses, cut, |pause| Pause {
+        short_segment_out: false,
+        short_segment_left: false,
+        cut_short: !pause.before.ends_whole(pause.mss),
+        ..pause
+    })
 }
 
 /// Some segment carries PSH, and no end of data lacks it: data that ended with a short segment, before the peer answered

@@ -46,6 +46,8 @@ pub struct Pause {
     pub distance: Nanos,
     /// Ticks of the sender's clock from the stamp of the data before the pause to that of the data after it.
     pub stamps_apart: Option<u32>,
+    /// By that clock the data on both sides of the pause left within half of it.
+    pub left_together: bool,
     /// The tap–sender round trip exceeded its usual level when the pause ended.
     pub held_up: bool,
     /// Scatter of that distance.
@@ -82,6 +84,8 @@ pub struct Pause {
     pub short_segment_out: bool,
     /// None of those has PSH: a window may have cut them.
     pub short_only_cut: bool,
+    /// The burst ended with a short segment although more was queued: a window cut it.
+    pub cut_short: bool,
     /// Writes of their own among those, each clearly shorter than a full segment.
     pub briefs_out: u32,
     /// A sub-MSS segment was still outstanding at the pause's end.
@@ -202,8 +206,6 @@ pub struct Context {
     /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
     /// bytes was full.
     pub brimful: bool,
-    /// The burst ended with a short segment although more was queued: a window cut it.
-    pub cut_short: bool,
     /// Bytes in flight at the start of the sender's next pause.
     pub next_flight: Option<i64>,
     /// Rate of the pause: its burst divided by its length, bytes per second.
@@ -245,8 +247,6 @@ pub struct Context {
     pub bottleneck: Option<BusyPeriod>,
     /// A queue before the tap let the next data through at that rate.
     pub shaped: bool,
-    /// By the sender's clock the data on both sides of the pause left within half of it.
-    pub left_together: bool,
     /// An earlier pause of the sender left no room in the peer's window.
     pub window_filled_before: bool,
     /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.
@@ -260,24 +260,6 @@ pub struct Context {
 }
 
 impl Pause {
-    /// Corrects the pause for the tap's `distance`, which turned out to differ from the one known when the pause was
-    /// frozen: ACKs inside the pause reached the sender later or earlier.
-    pub(super) fn moves_tap(&mut self, distance: Nanos) {
-        let shift = distance - self.distance;
-        if shift == Nanos::ZERO {
-            return;
-        }
-        self.distance = distance;
-        self.held = (self.held - shift.or_zero()).or_zero();
-        let recovered = self.recovered.as_mut().map(|recovered| &mut recovered.at);
-        let acks = [&mut self.last_ack, &mut self.last_hint, &mut self.all_acked, &mut self.room_since];
-        let windows = [&mut self.closed, &mut self.reopened];
-        let hole = self.hole.as_mut().map(|hole| [&mut hole.until, &mut hole.reported]).into_iter().flatten();
-        for time in acks.into_iter().chain(windows).chain(hole).flatten().chain(recovered) {
-            *time = (*time + shift).min(self.end);
-        }
-    }
-
     /// Start of the pause: the end of the burst before it.
     #[expect(clippy::misnamed_getters, reason = "a pause starts where its burst ends")]
     pub fn start(&self) -> Nanos {

@@ -22,6 +22,11 @@ impl Hole {
         (self.until.map_or(end, |until| until.min(end)) - self.since.max(start)).or_zero()
     }
 
+    /// The same hole, with other times of what reached the sender.
+    pub(super) fn moved(self, moved: impl Fn(Nanos) -> Nanos) -> Hole {
+        Hole { until: self.until.map(&moved), reported: self.reported.map(&moved), ..self }
+    }
+
     /// Time between `start` and `end` for which the sender knew of the hole.
     pub fn known_within(&self, start: Nanos, end: Nanos) -> Nanos {
         self.reported.map_or(Nanos::ZERO, |reported| Hole { since: reported, ..*self }.within(start, end))
@@ -64,23 +69,19 @@ impl Holes {
     }
 
     /// Takes in missing bytes `[start, end)` that had only been overtaken. If they are the first of the open hole, that
-    /// was no hole, nor was the hole of the pause before, `last`, if it is the same one.
-    pub(super) fn reorders(&mut self, start: i64, end: i64, last: Option<&mut Option<Hole>>) {
-        let Some(open) = self.open.take_if(|_| start <= self.lowest) else { return };
+    /// was no hole: returns the time since which it seemed one.
+    pub(super) fn reorders(&mut self, start: i64, end: i64) -> Option<Nanos> {
+        let open = self.open.take_if(|_| start <= self.lowest)?;
         self.reordered = end;
         if let Some((from, since)) = self.next {
             self.skips(since, (from, self.edge));
         }
-        if let Some(last) = last {
-            *last = last.filter(|last| open.since != last.since);
-        }
+        Some(open.since)
     }
 
-    /// Takes in SACK blocks at `now`: they confirm the hole of the pause before if that one is open.
-    pub(super) fn confirms(&self, now: Nanos, hole: &mut Hole) {
-        if self.open.is_some_and(|open| open.since == hole.since && open.reported.is_none()) {
-            hole.reported = hole.reported.or(Some(now));
-        }
+    /// True if the hole that opened at `since` is still open, and nothing has reported it.
+    pub(super) fn is_unreported(&self, since: Nanos) -> bool {
+        self.open.is_some_and(|open| open.since == since && open.reported.is_none())
     }
 
     /// Takes in an ACK of everything before offset `una`; `reported` is true if SACK blocks above a hole remain after
@@ -149,9 +150,8 @@ mod tests {
 
     #[test]
     fn what_had_only_been_overtaken_was_no_hole_nor_are_reports_of_it() {
-        let (mut holes, mut frozen) = skipped();
-        holes.reorders(100, 200, Some(&mut frozen));
-        assert_eq!(frozen, None);
+        let (mut holes, frozen) = skipped();
+        assert_eq!(holes.reorders(100, 200), frozen.map(|hole| hole.since));
         assert_eq!(holes.on_ack(ms(30), 100, true), None);
         assert_eq!(holes.longest(None, false, ms(20), ms(40)), None, "the report was on its way");
         holes.on_ack(ms(50), 200, true);
@@ -160,9 +160,8 @@ mod tests {
 
     #[test]
     fn what_filled_a_later_hole_says_nothing_of_the_first() {
-        let (mut holes, mut frozen) = skipped();
-        holes.reorders(300, 400, Some(&mut frozen));
-        assert!(frozen.is_some());
+        let (mut holes, _) = skipped();
+        assert_eq!(holes.reorders(300, 400), None);
         let closed = holes.on_ack(ms(40), 200, false);
         assert_eq!(closed.map(|hole| (hole.since, hole.until)), Some((ms(10), Some(ms(40)))));
     }

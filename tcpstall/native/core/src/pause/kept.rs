@@ -1,10 +1,12 @@
-//! The frozen pauses of one sender while its flow is open.
+//! The frozen pauses of one sender while its flow is open, and later facts about them. No pause is changed: the list gives
+//! out shared references alone.
 
 use super::evidence::Pause;
+use super::later::Later;
 use crate::vec_chunks::Chunks;
 use crate::vec_growth;
 
-/// Newest pauses that are never packed: later packets still change them, such as an ACK stored late or a proof that a
+/// Newest pauses that are never packed: later packets still tell of them, such as an ACK stored late or a proof that a
 /// retransmission was needless.
 const NEWEST: usize = 8;
 /// Bytes reserved per packed pause; most need fewer.
@@ -19,6 +21,8 @@ pub(super) struct KeptPauses {
     packed: Vec<u8>,
     older: usize,
     newest: Chunks<Pause>,
+    /// Facts that came after a pause's end, in the order of the pauses' numbers.
+    later: Vec<Later>,
 }
 
 impl KeptPauses {
@@ -36,7 +40,7 @@ impl KeptPauses {
     /// Memory of the pauses, bytes.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
-        self.newest.count() * size_of::<Pause>() + self.packed.len()
+        self.newest.count() * size_of::<Pause>() + self.packed.len() + self.later.len() * size_of::<Later>()
     }
 
     /// Adds a pause.
@@ -45,15 +49,36 @@ impl KeptPauses {
         self.newest.push(pause);
     }
 
-    /// The newest pause.
+    /// The newest pause, as it was frozen.
     #[inline]
-    pub(super) fn last_mut(&mut self) -> Option<&mut Pause> {
-        self.newest.last_mut()
+    pub(super) fn newest(&self) -> Option<&Pause> {
+        self.newest.last()
     }
 
-    /// The pause with that number, if it is not packed.
-    pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Pause> {
-        self.newest.get_mut(number.checked_sub(self.older)?)
+    /// Later facts about the newest pause, if there are any.
+    pub(super) fn later(&self) -> Option<&Later> {
+        self.later.last().filter(|later| later.pause + 1 == self.len())
+    }
+
+    /// The pause with that number, as it was frozen, if it is not packed.
+    pub(super) fn get(&self, number: usize) -> Option<&Pause> {
+        self.newest.get(number.checked_sub(self.older)?)
+    }
+
+    /// Later facts about the newest pause, to add one.
+    #[cold]
+    pub(super) fn learns_of_newest(&mut self) -> Option<&mut Later> {
+        self.len().checked_sub(1).map(|newest| self.learns_of(newest))
+    }
+
+    /// Later facts about the pause with that number, to add one.
+    #[cold]
+    pub(super) fn learns_of(&mut self, number: usize) -> &mut Later {
+        let at = self.later.partition_point(|later| later.pause < number);
+        if self.later.get(at).is_none_or(|later| later.pause != number) {
+            self.later.insert(at, Later::about(number));
+        }
+        &mut self.later[at]
     }
 
     /// Packs the pauses of full chunks, once enough newer ones have accumulated.
@@ -77,14 +102,8 @@ impl KeptPauses {
         }
     }
 
-    /// Takes all pauses out, unpacked. Where there are none, their memory stays.
-    #[inline]
-    pub(super) fn take(&mut self) -> Vec<Pause> {
-        if self.len() == 0 { Vec::new() } else { std::mem::take(self).unpacked() }
-    }
-
-    /// Returns all pauses, unpacked.
-    pub(super) fn unpacked(self) -> Vec<Pause> {
+    /// Returns all pauses, unpacked, and later facts about them.
+    pub(super) fn unpacked(self) -> (Vec<Pause>, Vec<Later>) {
         let joins = self.len() > self.newest.loose();
         let mut pauses = Vec::with_capacity(if joins { self.len() } else { 0 });
         let mut rest = self.packed.as_slice();
@@ -92,7 +111,7 @@ impl KeptPauses {
             pauses.push(pause);
             rest = after;
         }
-        self.newest.joined_to(pauses)
+        (self.newest.joined_to(pauses), self.later)
     }
 }
 

@@ -16,3 +16,10 @@ pub struct Recovered {
     pub(super) acked: i64,
     pub(super) hints: u32,
 }
+
+impl Recovered {
+    /// The same end of a recovery, with another time of the ACK.
+    pub(super) fn moved(self, moved: impl Fn(Nanos) -> Nanos) -> Recovered {
+        Recovered { at: moved(self.at), ..self }
+    }
+}

@@ -234,10 +234,20 @@ impl Repairs {
     ) {
         let Some(sent) = sent else { return };
         self.totals.needless += 1;
-        let frozen = pauses.get_mut(sent.pause).and_then(|pause| pause.repair.as_mut());
-        if let Some(repair) = frozen.or(open.as_mut()).filter(|repair| repair.began <= sent.time) {
-            repair.needless = (repair.needless + 1).min(repair.sent);
-            repair.cleared = Some(now);
+        let is_of = |repair: &PauseRepairs| repair.began <= sent.time;
+        match pauses.get(sent.pause).and_then(|pause| pause.repair.as_deref()) {
+            Some(repair) if is_of(repair) => {
+                let later = pauses.learns_of(sent.pause);
+                later.needless = later.needless.saturating_add(1);
+                later.cleared = Some(now);
+            }
+            Some(_) => {}
+            None => {
+                if let Some(repair) = open.as_mut().filter(|repair| is_of(repair)) {
+                    repair.needless = (repair.needless + 1).min(repair.sent);
+                    repair.cleared = Some(now);
+                }
+            }
         }
     }
 }

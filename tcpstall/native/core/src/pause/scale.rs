@@ -1,6 +1,7 @@
 //! Infers a window scale that was not captured from how the flights fill the window.
 
 use super::evidence::Pause;
+use super::some::replace_some;
 use crate::time::Nanos;
 
 /// Largest window shift that is used: RFC 7323 §2.3.
@@ -16,21 +17,19 @@ const FULL_SHARE: f64 = 0.3;
 /// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound.
 /// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
 /// that. Where even that bound leaves room, no window was full.
-pub(super) fn infer(pauses: &mut [Pause]) {
+pub(super) fn settle(pauses: Vec<Pause>) -> Vec<Pause> {
     let overrun = pauses.iter().filter(|pause| overruns(pause)).count();
     // Where flights end at the window it is one: an ACK that the tap saw late makes it seem overrun once.
-    if overrun > pauses.iter().filter(|pause| ends_at_window(pause)).count() {
-        pauses.iter_mut().for_each(forget_window);
-    }
-    // Before the first window was seen the field is also 0.
-    let unscaled = |pause: &Pause| pause.window.is_none() && (pause.window_field > 0 || pause.closed.is_some());
-    let judged = |pause: &&Pause| unscaled(pause) && pause.flight_at_start > 0 && !pause.flight_unknown && !pause.first;
-    let window = |pause: &Pause, shift: u32| i64::from(pause.window_field) << shift;
+    let is_none = overrun > pauses.iter().filter(|pause| ends_at_window(pause)).count();
+    let pauses = if is_none { pauses.into_iter().map(without_window).collect() } else { pauses };
+    let judged =
+        |pause: &&Pause| is_unscaled(pause) && pause.flight_at_start > 0 && !pause.flight_unknown && !pause.first;
     let fits = |shift: &u32| pauses.iter().filter(judged).all(|pause| pause.flight_at_start <= window(pause, *shift));
-    let Some(shift) = (0..=MAX_SHIFT).find(fits) else { return };
-    for pause in pauses.iter_mut().filter(|pause| unscaled(pause)) {
-        pause.least_room = Some(window(pause, shift) - pause.flight_at_start);
-    }
+    let Some(shift) = (0..=MAX_SHIFT).find(fits) else { return pauses };
+    let pauses = replace_some(pauses, is_unscaled, |pause| Pause {
+        least_room: Some(window(&pause, shift) - pause.flight_at_start),
+        ..pause
+    });
     let is_full = |pause: &&Pause| {
         let window = window(pause, shift);
         let room = window - pause.flight_at_start;
@@ -41,18 +40,33 @@ pub(super) fn infer(pauses: &mut [Pause]) {
     let full: Vec<&Pause> = pauses.iter().filter(judged).filter(is_full).collect();
     let all = pauses.iter().filter(judged).count();
     if full.len() < FULL || (full.len() as f64) < FULL_SHARE * all as f64 || stands_while_the_window_moves(&full) {
-        return;
+        return pauses;
     }
     let largest = pauses.iter().filter(judged).map(|pause| window(pause, shift)).max().unwrap_or_default();
-    for pause in pauses.iter_mut().filter(|pause| unscaled(pause)) {
-        let window = window(pause, shift);
-        pause.window = Some(window);
-        pause.room_at_start = Some(window - pause.flight_at_start);
-        pause.largest_window = pause.largest_window.max(largest);
-        pause.scale_inferred = true;
-        if let Some((time, packet)) = pause.widened.filter(|_| pause.room_at_start < Some(pause.next_segment())) {
-            (pause.last_ack, pause.last_ack_packet) = (pause.last_ack.max(Some(time)), Some(packet));
-        }
+    replace_some(pauses, is_unscaled, |pause| with_window(window(&pause, shift), largest, pause))
+}
+
+/// The scale of the window is unknown. Before the first window was seen the field is also 0.
+fn is_unscaled(pause: &Pause) -> bool {
+    pause.window.is_none() && (pause.window_field > 0 || pause.closed.is_some())
+}
+
+fn window(pause: &Pause, shift: u32) -> i64 {
+    i64::from(pause.window_field) << shift
+}
+
+/// The pause with the inferred `window` at its start; the `largest` of the sender's pauses was announced too.
+fn with_window(window: i64, largest: i64, pause: Pause) -> Pause {
+    let room = window - pause.flight_at_start;
+    let widened = pause.widened.filter(|_| room < pause.next_segment());
+    Pause {
+        window: Some(window),
+        room_at_start: Some(room),
+        largest_window: pause.largest_window.max(largest),
+        scale_inferred: true,
+        last_ack: widened.map_or(pause.last_ack, |(time, _)| pause.last_ack.max(Some(time))),
+        last_ack_packet: widened.map_or(pause.last_ack_packet, |(_, packet)| Some(packet)),
+        ..pause
     }
 }
 
@@ -71,14 +85,14 @@ fn ends_at_window(pause: &Pause) -> bool {
     pause.flight_at_start > 0 && pause.room_at_start.is_some_and(|room| room.abs() < i64::from(pause.mss))
 }
 
-/// Treats the window as one of unknown scale; only a field of 0 still says that it is closed.
-fn forget_window(pause: &mut Pause) {
-    if pause.window_field > 0 {
-        (pause.window, pause.room_at_start, pause.room_held, pause.largest_window) = (None, None, None, 0);
+/// The pause with a window of unknown scale; only a field of 0 still says that it is closed.
+fn without_window(pause: Pause) -> Pause {
+    let narrow = pause.persist.window.is_some_and(|window| window > 0);
+    let pause = if narrow { Pause { closed: None, reopened: None, ..pause } } else { pause };
+    if pause.window_field == 0 {
+        return pause;
     }
-    if pause.persist.window.is_some_and(|window| window > 0) {
-        (pause.closed, pause.reopened) = (None, None);
-    }
+    Pause { window: None, room_at_start: None, room_held: None, largest_window: 0, ..pause }
 }
 
 /// The flights are equal to the byte and not whole segments, while the window is not the same: it bounds none of them.

@@ -1,15 +1,11 @@
-//! Updates the open pause, and the pause before it, with ACKs and with data that comes late.
+//! Updates the open pause with ACKs.
 
-use super::{Builder, Idle};
+use super::Builder;
 use crate::flow::{Acked, Half};
 use crate::pause::bottleneck::Bottleneck;
-use crate::pause::evidence::Pause;
 use crate::pause::open::{Beginning, Train};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
-
-/// Longest delay by reordering in the network; a quarter of the round trip (RFC 8985 §6.2) where that is less.
-const REORDERING: Nanos = Nanos::from_millis(5);
 
 impl Builder {
     /// Takes in an ACK that reached the sender; `half` is the state after it, `cwnd` the model before it. True if the
@@ -36,14 +32,10 @@ impl Builder {
             srtt: half.srtt,
         });
         self.largest_window = self.largest_window.max(half.window.unwrap_or(0));
-        if acked.unseen_inside > 0
-            && let Some(hole) = self.hole.take_if(|hole| hole.1 <= half.snd_una)
-            && let Some(pause) = self.pauses.last_mut()
-        {
-            // Nobody retransmitted these bytes: the capture lost them, not the network.
-            pause.lost_before_tap = 0;
-            pause.unseen.before_next = hole.1 > hole.0;
+        if acked.unseen_inside > 0 {
+            self.acknowledges_unseen(half);
         }
+        let open = &mut self.open;
         if acked.bytes > 0 {
             self.initial_open &= acked.bytes <= 0;
         }
@@ -109,10 +101,8 @@ impl Builder {
         if half.flight() == 0 && open.all_acked.is_none() {
             open.all_acked = Some(acked.time);
         }
-        if half.has_holes()
-            && let Some(hole) = self.pauses.last_mut().and_then(|pause| pause.hole.as_mut())
-        {
-            self.holes.confirms(acked.time, hole);
+        if half.has_holes() {
+            self.is_reported(acked.time);
         }
         let closed = self.holes.on_ack(acked.time, half.snd_una, half.has_holes());
         if closed.is_some() {
@@ -170,27 +160,6 @@ impl Builder {
         }
     }
 
-    /// Takes in bytes `[start, end)` that had been missing: the network had reordered them (`lost` is false), or lost
-    /// them.
-    pub fn on_late(&mut self, start: i64, end: i64, lost: bool) {
-        if !lost && self.open.unseen.tail > 0 && self.open.unseen.tail_acked.is_some() {
-            self.open.unseen.tail = (self.open.unseen.tail - (end - start)).max(0);
-            self.open.unseen.tail_acked = self.open.unseen.tail_acked.filter(|_| self.open.unseen.tail > 0);
-        } else if !lost {
-            self.burst.bytes += (end - start) as u64;
-            self.burst.clump.bytes += (end - start) as u64;
-        }
-        if !lost {
-            self.holes.reorders(start, end, self.pauses.last_mut().map(|pause| &mut pause.hole));
-        }
-        if self.hole.is_some_and(|hole| start < hole.1 && end > hole.0) {
-            self.hole = None;
-            if !lost && let Some(pause) = self.pauses.last_mut() {
-                pause.lost_before_tap = 0;
-            }
-        }
-    }
-
     /// Takes in a segment that passed at `now` while the bytes between the offsets `missing` had not passed.
     pub fn skips(&mut self, now: Nanos, missing: (i64, i64)) {
         self.holes.skips(now, missing);
@@ -200,38 +169,6 @@ impl Builder {
     pub fn was_overtaken(&mut self, held: Nanos) {
         let rare = self.open.rare_mut();
         rare.overtaken = rare.overtaken.max(held);
-    }
-
-    /// Takes in a packet that came after one sent later: if it seemed lost before the last pause's end, it was only late.
-    /// Returns the idle time that its absence had made look like a timeout, if no other packet is missing there.
-    pub fn on_overtaken(&mut self, now: Nanos, id: u16) -> Option<Idle> {
-        let (from, to) = self.missing_ids;
-        let was_missing = id.wrapping_sub(from) < to.wrapping_sub(from);
-        if let Some(pause) = self.pauses.last_mut().filter(|pause| was_missing && now - pause.end < REORDERING) {
-            pause.lost_before_tap = pause.lost_before_tap.saturating_sub(1);
-            return self.taken_for_timeout.take_if(|_| pause.lost_before_tap == 0);
-        }
-        None
-    }
-
-    /// Moves an ACK that was stored after the data that it released into the pause that this data ended.
-    fn heard_late(&mut self, acked: &Acked) {
-        if self.open.acks > 0 || acked.bytes == 0 {
-            return;
-        }
-        // An ACK of the data that ended the pause came after it: the one that the sender had heard is not in the capture.
-        let is_it = |pause: &Pause| acked.bytes <= pause.left_in_flight && acked.time - pause.end < REORDERING;
-        let last = self.pauses.last_mut().filter(|pause| pause.unseen.heard && is_it(pause));
-        if let Some(pause) = last {
-            pause.unseen.heard = false;
-            pause.acks += 1;
-            pause.acked += acked.bytes;
-            pause.last_ack = Some(pause.end);
-            pause.last_ack_packet = Some(acked.packet);
-            pause.left_in_flight = (pause.left_in_flight - acked.bytes).max(0);
-            pause.short_segment_left &= pause.left_in_flight > 0;
-            pause.all_acked = pause.all_acked.or((pause.left_in_flight == 0).then_some(pause.end));
-        }
     }
 }
 

@@ -15,10 +15,9 @@ impl Builder {
         self.begin(half, cwnd);
         let time = segment.time;
         let start = half.offset(segment.seq);
-        // Data that the tap saw acknowledged is sent again: those ACKs were lost behind the tap.
         let unheard = start < half.snd_una;
-        if unheard && let Some(pause) = self.pauses.last_mut() {
-            pause.acks_lost |= (pause.left_edge - pause.acked..pause.left_edge).contains(&start);
+        if unheard {
+            self.was_unheard(start);
         }
         let again = Again {
             segment,

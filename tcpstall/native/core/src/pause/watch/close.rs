@@ -6,6 +6,7 @@ use super::super::builder::PauseEnd;
 use super::super::burst::Burst;
 use super::super::evidence::Pause;
 use super::super::over::{LastSilence, Over};
+use super::super::settle::Shown;
 use super::Watch;
 use crate::flow::End;
 use crate::time::Nanos;
@@ -47,13 +48,13 @@ impl Watch {
         if let Some(over) = builder.over(&last, half) {
             let mut bursts = std::mem::take(&mut builder.bursts);
             bursts.push(builder.current_burst());
-            let pauses = builder.pauses.take();
-            return Closed { over: Some(over), pauses, bursts, busy_periods };
+            return Closed { over: Some(over), pauses: Vec::new(), bursts, busy_periods };
         }
         let ending = PauseEnd { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
         builder.close(&ending, half, &mut self.models[sender]);
-        let (pauses, bursts) =
-            arrange::arrange(builder, &busy_periods, threshold, &self.connection, sender, self.clock_steps.as_deref());
+        let clock_steps = self.clock_steps.as_deref();
+        let shown = Shown { connection: &self.connection, sender, threshold, clock_steps };
+        let (pauses, bursts) = arrange::arrange(builder, &busy_periods, &shown);
         Closed { over: None, pauses, bursts, busy_periods }
     }
 }

@@ -71,11 +71,11 @@ fn a_hole_moves_with_the_acks_that_report_and_close_it() {
     for seen in [beyond, reports, fills, closes, next, segment(2_000, true, 1_001, 401, 0, Flags::ACK)] {
         watch.sees(&seen);
     }
-    let mut pauses = Box::new(watch).finish().pauses[End::Client].clone();
-    let pause = pauses.iter_mut().find(|pause| pause.hole.is_some()).expect("a loss was repaired");
+    let pauses = Box::new(watch).finish().pauses[End::Client].clone();
+    let pause = pauses.into_iter().find(|pause| pause.hole.is_some()).expect("a loss was repaired");
     let times = |pause: &Pause| pause.hole.map(|hole| (hole.reported, hole.until)).expect("it has a hole");
-    let (before, later) = (times(pause), |time: Option<Nanos>| time.map(|time| time + Nanos::from_millis(1)));
+    let (before, later) = (times(&pause), |time: Option<Nanos>| time.map(|time| time + Nanos::from_millis(1)));
     assert!(before.1.is_some());
-    pause.moves_tap(pause.distance + Nanos::from_millis(1));
-    assert_eq!(times(pause), (later(before.0), later(before.1)));
+    let distance = pause.distance + Nanos::from_millis(1);
+    assert_eq!(times(&pause.with_tap_at(distance)), (later(before.0), later(before.1)));
 }

@@ -1,0 +1,225 @@
+//! Settles the frozen pauses of a flow that is over: each becomes a new value, with the facts that came after it and with what
+//! the whole flow has shown of its path, of the tap's place, of disorder and of the clock.
+
+use super::burst::{Burst, Clump};
+use super::coverage;
+use super::cut_short;
+use super::evidence::Pause;
+use super::later::Later;
+use super::scale;
+use super::some::replace_some;
+use super::unseen::Unseen;
+use crate::flow::ack_arrival::AT_HOST;
+use crate::flow::clock_steps::ClockSteps;
+use crate::flow::{Connection, End, Half};
+use crate::time::Nanos;
+
+/// Ratio of missing to captured data of a flow above which no silence in the flow is reliable.
+const HARDLY_SEEN: i64 = 20;
+
+/// Facts that a whole flow has shown, by which the pauses of one sender are settled.
+pub(super) struct Shown<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) sender: End,
+    /// Length below which pauses are not stalls.
+    pub(super) threshold: Nanos,
+    pub(super) clock_steps: Option<&'a ClockSteps>,
+}
+
+/// The pauses of one sender when its flow is over.
+pub(super) struct Settled {
+    /// Pauses in order of time, without those that turned out too short.
+    pub(super) pauses: Vec<Pause>,
+    /// Bursts before these pauses.
+    pub(super) bursts: Vec<Burst>,
+    /// Time in pauses that turned out too short, while the peer's window was full.
+    pub(super) full_for: Nanos,
+}
+
+/// Settles the `frozen` pauses of one sender; `later` are facts about some of them, in the order of their numbers. The
+/// bursts are listed in the memory of `bursts`.
+pub(super) fn settle(frozen: Vec<Pause>, later: &[Later], shown: &Shown, bursts: Vec<Burst>) -> Settled {
+    let (bursts, full_for) = joined(&frozen, shown, bursts);
+    let whole = Whole::of(shown);
+    let (mut later, mut befores) = (later.iter().peekable(), bursts.iter().copied().peekable());
+    let settled = |(number, pause): (usize, Pause)| {
+        let later = later.next_if(|later| later.pause == number);
+        if shown.is_short(&pause) {
+            return None;
+        }
+        let before = if pause.first { pause.before } else { befores.next().unwrap_or_default() };
+        let pause = Pause { before, after: befores.peek().copied().unwrap_or_default(), ..pause };
+        let pause = match later {
+            Some(later) => later.added_to(pause),
+            None => pause,
+        };
+        Some(whole.settles(pause))
+    };
+    let pauses: Vec<Pause> = frozen.into_iter().enumerate().filter_map(settled).collect();
+    let pauses = coverage::settle(pauses, shown.connection.has_spoken(shown.sender.peer()));
+    let pauses = scale::settle(pauses);
+    // Where flights fill the window, the windows were read at the wrong time too.
+    let later = |pause: &Pause| pause.unseen.placed_later && !pause.scale_inferred && pause.closed.is_none();
+    let pauses = replace_some(pauses, later, Pause::with_whole_burst);
+    Settled { pauses: cut_short::settle(pauses), bursts, full_for }
+}
+
+/// Joins bursts over pauses that turned out too short: returns the burst before each of the others, and the time in the
+/// short ones while the window was full.
+fn joined(frozen: &[Pause], shown: &Shown, mut bursts: Vec<Burst>) -> (Vec<Burst>, Nanos) {
+    bursts.reserve_exact(frozen.len());
+    let (mut joined, mut full_for): (Option<Burst>, Nanos) = (None, Nanos::ZERO);
+    for pause in frozen {
+        let before = joined.take().map_or(pause.before, |earlier| join(&earlier, &pause.before));
+        if shown.is_short(pause) {
+            joined = Some(before);
+            let full = pause.room_at_start.is_some_and(|room| room < i64::from(pause.mss));
+            full_for += if full { pause.duration() } else { Nanos::ZERO };
+        } else if !pause.first {
+            bursts.push(before);
+        }
+    }
+    (bursts, full_for)
+}
+
+impl Shown<'_> {
+    /// The pause turned out too short for a pause: the bursts around it are one.
+    fn is_short(&self, pause: &Pause) -> bool {
+        pause.ended && !pause.first && pause.left_out.is_none() && pause.duration() <= self.threshold
+    }
+}
+
+/// The same facts, read once for all pauses.
+struct Whole<'a> {
+    connection: &'a Connection,
+    half: &'a Half,
+    clock_steps: Option<&'a ClockSteps>,
+    /// Smallest distance of the tap to the sender.
+    least: Option<Nanos>,
+    base_rtt: Option<Nanos>,
+    disorder: Nanos,
+    jitter: Nanos,
+    multipath: bool,
+    hardly_seen: bool,
+    shared_ids: bool,
+    /// The unknown distance of the tap made a difference: the tap is not at the sender.
+    away: bool,
+    inferred: bool,
+    unplaced: bool,
+    proven: bool,
+}
+
+impl<'a> Whole<'a> {
+    fn of(shown: &Shown<'a>) -> Whole<'a> {
+        let connection = shown.connection;
+        let half = connection.half(shown.sender);
+        let (vantage, disorder) = (&half.vantage, connection.disorder());
+        Whole {
+            connection,
+            half,
+            clock_steps: shown.clock_steps,
+            least: connection.distances()[shown.sender],
+            base_rtt: connection.base_rtt(),
+            disorder,
+            jitter: vantage.jitter().max(disorder),
+            multipath: connection.handshake.is_multipath(),
+            hardly_seen: half.never_seen / HARDLY_SEEN > half.bytes as i64,
+            shared_ids: half.ip_id.is_shared(),
+            away: vantage.get().is_some_and(|distance| distance > AT_HOST),
+            inferred: vantage.was_inferred(),
+            unplaced: vantage.get().is_none() || vantage.was_inferred(),
+            proven: vantage.is_proven(),
+        }
+    }
+
+    /// The `pause` as the whole flow shows it.
+    fn settles(&self, pause: Pause) -> Pause {
+        let distance = self.half.vantage.at(pause.end).max(self.least).unwrap_or_default();
+        let pause = if pause.held_up { pause } else { pause.with_tap_at(distance) };
+        let nothing_lost = self.shared_ids && pause.hole.is_none();
+        // Disorder up to a round trip is what senders tolerate (RFC 8985 §6.2). The shortest round trip counts, because
+        // the held packets lengthen the others.
+        let tolerated = self.base_rtt.is_none_or(|least| pause.overtaken <= least);
+        let unseen = Unseen {
+            blind: pause.unseen.blind && self.away,
+            unplaced: self.unplaced,
+            misdated: self.clock_steps.is_some_and(|clock_steps| clock_steps.misdates(pause.start(), pause.end)),
+            bare_acks: !self.half.bare_ack,
+            ..pause.unseen
+        };
+        let pause = Pause {
+            base_rtt: self.connection.base_rtt_at(pause.end),
+            lost_before_tap: if nothing_lost { 0 } else { pause.lost_before_tap },
+            left_together: self.left_together(&pause),
+            disorder: self.disorder,
+            flight_unknown: pause.flight_unknown || self.hardly_seen,
+            jitter: self.jitter,
+            overtaken: if tolerated { Nanos::ZERO } else { pause.overtaken },
+            multipath: self.multipath,
+            unseen,
+            ..pause
+        };
+        if !pause.unseen.blind {
+            return pause;
+        }
+        let pause = if self.inferred { pause.with_whole_burst() } else { pause };
+        let placed_later = pause.unseen.blind && self.proven;
+        let unplaced = pause.unseen.unplaced || placed_later;
+        Pause { unseen: Unseen { placed_later, unplaced, ..pause.unseen }, ..pause }
+    }
+
+    /// By the sender's clock the data on both sides of the pause left within half of it.
+    fn left_together(&self, pause: &Pause) -> bool {
+        // Data that was sent again inside the pause has a later stamp than the data before the pause.
+        let known = !pause.first && pause.retransmissions == 0 && pause.probes == 0;
+        let ticks = pause.stamps_apart.filter(|_| known);
+        let apart = ticks.and_then(|ticks| self.half.vantage.tsval_clock.span(ticks));
+        apart.is_some_and(|span| span + span <= pause.duration())
+    }
+}
+
+impl Pause {
+    /// The pause corrected for the tap's `distance`, which turned out to differ from the one known when the pause was
+    /// frozen: ACKs inside the pause reached the sender later or earlier.
+    pub(super) fn with_tap_at(self, distance: Nanos) -> Pause {
+        let shift = distance - self.distance;
+        if shift == Nanos::ZERO {
+            return self;
+        }
+        let end = self.end;
+        let moved = |time: Nanos| (time + shift).min(end);
+        Pause {
+            distance,
+            held: (self.held - shift.or_zero()).or_zero(),
+            last_ack: self.last_ack.map(moved),
+            last_hint: self.last_hint.map(moved),
+            all_acked: self.all_acked.map(moved),
+            room_since: self.room_since.map(moved),
+            closed: self.closed.map(moved),
+            reopened: self.reopened.map(moved),
+            hole: self.hole.map(|hole| hole.moved(moved)),
+            recovered: self.recovered.map(|recovered| Box::new(recovered.moved(moved))),
+            ..self
+        }
+    }
+}
+
+fn join(earlier: &Burst, later: &Burst) -> Burst {
+    let (before, after) = (earlier.clump, later.clump);
+    let silence = (later.start - earlier.end).max(before.longest_silence);
+    let clump = Clump {
+        count: before.count + after.count,
+        longest_silence: after.longest_silence.max(silence),
+        first_bytes: before.first_bytes,
+        ..after
+    };
+    Burst {
+        clump,
+        acks: earlier.acks + later.acks,
+        start: earlier.start,
+        bytes: earlier.bytes + later.bytes,
+        frames: earlier.frames + later.frames,
+        first_frame: earlier.first_frame,
+        ..*later
+    }
+}
