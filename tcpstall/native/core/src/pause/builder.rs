@@ -133,8 +133,42 @@ impl Builder {
 
     /// Becomes the builder of another flow's sender, as [`Builder::new`] does, in the memory of this one.
     pub(super) fn renew(&mut self) {
-        let (pauses, bursts) = (std::mem::take(&mut self.pauses), std::mem::take(&mut self.bursts));
-        *self = Builder { pauses, bursts, ..Builder::new(self.sender) };
+        // Every field is named, so that none is forgotten; nothing of this size is moved.
+        let Builder {
+            sender: _,
+            burst,
+            sending,
+            open,
+            train,
+            left,
+            hole,
+            missing_ids,
+            taken_for_timeout,
+            largest_window,
+            reading,
+            full_for,
+            full,
+            bursts: _,
+            pauses: _,
+            pause_room,
+            dropped,
+            untold_from,
+            fin,
+            initial_flight,
+            initial_open,
+            heard,
+            repairs,
+            holes,
+            last_peer_payload,
+            bottleneck,
+        } = self;
+        (*burst, *open, *reading, *holes) = (Burst::default(), Open::default(), Reading::default(), Holes::default());
+        (*sending, *full, *initial_open) = (false, false, true);
+        (*train, *left, *hole, *missing_ids, *taken_for_timeout) = (None, None, None, (0, 0), None);
+        (*largest_window, *full_for, *heard) = (0, Nanos::ZERO, Nanos::ZERO);
+        (*pause_room, *dropped, *untold_from) = (PAUSE_LIMIT, 0, None);
+        (*fin, *initial_flight, *last_peer_payload) = (None, None, None);
+        (*repairs, *bottleneck) = (None, None);
     }
 
     /// True once the sender has sent data.

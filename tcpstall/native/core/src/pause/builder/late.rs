@@ -2,6 +2,7 @@
 
 use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
+use crate::packet_no::PacketNo;
 use crate::pause::evidence::Pause;
 use crate::time::Nanos;
 
@@ -102,20 +103,21 @@ impl Builder {
     #[inline(always)]
     pub(super) fn heard_late(&mut self, acked: &Acked) {
         if self.open.acks == 0 && acked.bytes > 0 && self.pauses.newest().is_some_and(|pause| pause.unseen.heard) {
-            self.may_be_heard(acked);
+            // By value, so that the ACK stays in registers: every ACK comes this way.
+            self.may_be_heard(acked.time, acked.bytes, acked.packet);
         }
     }
 
     #[cold]
-    fn may_be_heard(&mut self, acked: &Acked) {
+    fn may_be_heard(&mut self, time: Nanos, bytes: i64, packet: PacketNo) {
         // An ACK of the data that ended the pause came after it: the one that the sender had heard is not in the capture.
-        let is_it = |pause: &Pause| acked.bytes <= pause.left_in_flight && acked.time - pause.end < REORDERING;
+        let is_it = |pause: &Pause| bytes <= pause.left_in_flight && time - pause.end < REORDERING;
         let known = self.pauses.later().is_some_and(|later| later.heard.is_some());
         if !known
             && self.pauses.newest().is_some_and(is_it)
             && let Some(later) = self.pauses.learns_of_newest()
         {
-            later.heard = Some((acked.bytes, acked.packet));
+            later.heard = Some((bytes, packet));
         }
     }
 }
