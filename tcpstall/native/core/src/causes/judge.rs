@@ -9,7 +9,7 @@ use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict, is_blurred};
 use super::{retransmission, unexplained};
 use crate::few::Few;
-use crate::pause::Pause;
+use crate::pause::{Facts, Pause, Rest};
 use crate::time::Nanos;
 
 /// A stretch of a pause with one cause.
@@ -28,7 +28,7 @@ pub struct PausePart {
     /// Missing evidence.
     pub missing: Vec<&'static str>,
     /// Pause that the part was judged by, where that is not the pause as it began.
-    pub rest: Option<Box<Pause>>,
+    pub rest: Option<Box<Rest>>,
 }
 
 /// Confidence of a full window during which the sender also waited for its probe timer.
@@ -53,18 +53,18 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
     if whole.cause == Cause::Retransmission {
         // All data had arrived, and the sender had no more until the peer had answered.
         if pause.is_turn() && retransmission::is_needless(pause) && !retransmission::is_repairing(pause) {
-            return explain(&without_repairs(pause), limits, threshold);
+            return explain(&pause.with(&without_repairs(pause)), limits, threshold);
         }
         return match repaired(pause, threshold) {
             // All data had arrived: nobody waited for the copies.
             Some((mut rest, _)) if retransmission::is_needless(pause) => {
                 rest.before.end = pause.start();
-                explain(&rest, limits, threshold)
+                explain(&pause.with(&rest), limits, threshold)
             }
             Some((rest, at)) => {
                 whole.end = at;
                 let mut parts = repairs(pause, limits, whole, threshold);
-                parts.extend(explain(&rest, limits, threshold));
+                parts.extend(explain(&pause.with(&rest), limits, threshold));
                 parts
             }
             None => around_recovery(pause, limits, whole, threshold),
@@ -77,8 +77,8 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
 }
 
 /// The pause as if nothing had been sent again in it.
-fn without_repairs(pause: &Pause) -> Pause {
-    let mut rest = pause.clone();
+fn without_repairs(pause: &Pause) -> Facts {
+    let mut rest = pause.facts.clone();
     (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
     (rest.recovering, rest.hole) = (false, None);
     rest
@@ -86,7 +86,7 @@ fn without_repairs(pause: &Pause) -> Pause {
 
 /// Rest of a pause whose repair ended long before the pause did, and the start of that rest. With all data acknowledged the
 /// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the following silence has a reason of its own.
-fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Pause, Nanos)> {
+fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Facts, Nanos)> {
     // With a more accurate distance of the tap, that ACK may have reached the sender before the pause.
     let (at, by_timer) = retransmission::repaired_at(pause)?;
     let at = at.max(pause.start());
@@ -112,24 +112,24 @@ fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Pause, Nanos)> {
 /// Splits a pause at the recovery point, where that was acknowledged long before the pause ended: first the repair, then
 /// the reason for the rest.
 fn around_recovery(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nanos) -> Parts {
-    let rest = pause.after_recovery().filter(|rest| rest.duration() > threshold && !pause.acks_lost);
+    let rest = pause.after_recovery().filter(|rest| rest.facts.duration() > threshold && !pause.acks_lost);
     let Some(rest) = rest else { return repairs(pause, limits, whole, threshold) };
     let (mut parts, mut start) = (Parts::new(), whole.start);
-    if rest.start() - start > threshold {
-        start = rest.start();
+    if rest.facts.start() - start > threshold {
+        start = rest.facts.start();
         whole.end = start;
         parts = repairs(pause, limits, whole, threshold);
     }
-    let judged = judge(&rest, limits, start, rest.end);
+    let judged = judge(&rest.pause(), limits, start, rest.facts.end);
     parts.push(PausePart { rest: Some(Box::new(rest)), ..judged });
     parts
 }
 
 fn judge_zero(pause: &Pause, limits: &Limits, closed: Nanos) -> bool {
-    let mut rest = pause.clone();
+    let mut rest = pause.facts.clone();
     rest.before.end = closed;
     let zero = RULES.iter().find(|rule| rule.cause == Cause::ZeroWindow);
-    zero.is_some_and(|rule| matches!((rule.judge)(&rest, limits), Verdict::Yes(_)))
+    zero.is_some_and(|rule| matches!((rule.judge)(&pause.with(&rest), limits), Verdict::Yes(_)))
 }
 
 /// Splits a repair into the stretches between attempts of different kinds, where each stretch is long enough for a
@@ -147,8 +147,8 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nano
         && hole.since - pause.start() > threshold
     {
         // The lost data was sent only then.
-        let before = Pause { end: hole.since, hole: None, ..pause.clone() };
-        let mut parts = explain(&before, limits, threshold);
+        let before = Facts { end: hole.since, hole: None, ..pause.facts.clone() };
+        let mut parts = explain(&pause.with(&before), limits, threshold);
         whole.start = hole.since;
         parts.push(whole);
         return parts;
@@ -168,12 +168,12 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nano
 /// Splits off the wait before the window closed, because it had another reason: the window was already full, or the
 /// sender waited for a tail-loss probe.
 fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Parts {
-    let mut rest = pause.clone();
+    let mut rest = pause.facts.clone();
     rest.before.end = closed;
     rest.retransmissions = 0;
     rest.first_retransmission = None;
     (rest.recovering, rest.hole) = (false, None);
-    let mut before = pause.clone();
+    let mut before = pause.facts.clone();
     before.end = closed;
     before.closed = None;
     before.peer_bytes = 0;
@@ -181,29 +181,29 @@ fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Parts {
     if before.room_at_start.is_none() && pause.all_acked.is_some_and(|acked| acked <= closed) {
         (before.room_at_start, before.window) = (Some(0), Some(before.flight_at_start));
     }
-    let probed = retransmission::probed_in_vain(&before) && before.has_room() == Some(false);
+    let probed = retransmission::probed_in_vain(&pause.with(&before)) && before.has_room() == Some(false);
     if probed || before.first_retransmission.is_some_and(|first| first >= closed) {
         before.first_retransmission = None;
         before.retransmissions = 0;
     }
-    let mut first = judge(&before, limits, pause.start(), closed);
+    let mut first = judge(&pause.with(&before), limits, pause.start(), closed);
     if probed {
         first.proof.confidence = first.proof.confidence.min(PROBED);
     }
-    smallvec![first, judge(&rest, limits, closed, pause.end)]
+    smallvec![first, judge(&pause.with(&rest), limits, closed, pause.end)]
 }
 
 /// Judges the packets before the hole in the paste as if the pause had ended there; the rest cannot be judged.
 fn around_left_out(pause: &Pause, limits: &Limits, last: Nanos, threshold: Nanos) -> Parts {
     let mut parts = Parts::new();
     if last - pause.start() > threshold {
-        let mut seen = pause.clone();
+        let mut seen = pause.facts.clone();
         seen.left_out = None;
         seen.end = last;
         seen.unseen = Default::default();
         seen.left_in_flight = (pause.flight_at_start - pause.acked).max(0);
         seen.after = Default::default();
-        parts.push(judge(&seen, limits, pause.start(), last));
+        parts.push(judge(&pause.with(&seen), limits, pause.start(), last));
     }
     let mut hole = judge(pause, limits, pause.start().max(last), pause.end);
     if last - pause.start() <= threshold {

@@ -1,13 +1,13 @@
 //! The rest of a pause after a recovery that ended inside it.
 
-use super::evidence::{Context, Pause};
+use super::pauses::{Context, Pause, Rest};
 use crate::sender::cwnd::CongestionPhase;
 use crate::traits::Read;
 
-impl Pause {
+impl Pause<'_> {
     /// Rest of the pause after a recovery that ended inside it with data in flight: from then on the window that the loss
     /// left is a normal window.
-    pub fn after_recovery(&self) -> Option<Pause> {
+    pub fn after_recovery(&self) -> Option<Rest> {
         let recovered = self.recovered.as_deref()?;
         let sent_again = self.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
         let repairing = self.first_retransmission.max(sent_again) > Some(recovered.at);
@@ -15,7 +15,7 @@ impl Pause {
         if !self.ended || repairing || missing || self.loss_hints > recovered.hints {
             return None;
         }
-        let mut rest = self.clone();
+        let mut rest = self.facts.clone();
         rest.before.end = recovered.at.max(self.start());
         (rest.flight_at_start, rest.segments_at_start) = (recovered.flight, recovered.segments);
         (rest.segments_held, rest.room_held) = (recovered.segments, recovered.room);
@@ -30,7 +30,7 @@ impl Pause {
         // The flight at the pause's start was compared with the neighbours, so those results go; the sender's traits
         // remain.
         let read = Read { climb: 0, ..self.context.read };
-        rest.context = Context { traits: self.context.traits, read, ..Context::default() };
-        Some(rest)
+        let context = Context { traits: self.context.traits, read, ..Context::default() };
+        Some(Rest { facts: rest, context })
     }
 }

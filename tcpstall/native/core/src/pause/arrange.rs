@@ -1,22 +1,23 @@
-//! Arranges a finished flow's pauses: they are settled, and each gets the context of its neighbours.
+//! Arranges a finished flow's pauses: they are settled and compared, and the sender's traits are learnt from them.
 
 use super::bottleneck::BusyPeriod;
 use super::builder::Builder;
 use super::burst::Burst;
 use super::context;
-use super::evidence::Pause;
+use super::pauses::Pauses;
 use super::settle::{self, Settled, Shown};
+use super::trait_evidence;
 
-/// Settles the pauses of one sender, and gives each of them its neighbours' evidence.
-pub(super) fn arrange(builder: &mut Builder, busy_periods: &[BusyPeriod], shown: &Shown) -> (Vec<Pause>, Vec<Burst>) {
+/// Settles the pauses of one sender, and gives each of them its context.
+pub(super) fn arrange(builder: &mut Builder, busy_periods: &[BusyPeriod], shown: &Shown) -> (Pauses, Vec<Burst>) {
     let (frozen, later) = std::mem::take(&mut builder.pauses).unpacked();
     let bursts = std::mem::take(&mut builder.bursts);
-    let Settled { mut pauses, bursts, full_for } = settle::settle(frozen, &later, shown, bursts);
+    let Settled { pauses, bursts, full_for } = settle::settle(frozen, &later, shown, bursts);
     builder.full_for += full_for;
-    if !builder.sending() {
-        pauses.clear();
+    if pauses.is_empty() || !builder.sending() {
+        return (Pauses::default(), bursts);
     }
-    context::fill(&mut pauses, busy_periods);
-    context::tell_reading(&mut pauses, &builder.reading);
-    (pauses, bursts)
+    let mut contexts = context::compare(&pauses, busy_periods, &builder.reading);
+    let pauses = trait_evidence::settle(pauses, &mut contexts);
+    (Pauses::new(pauses, contexts), bursts)
 }

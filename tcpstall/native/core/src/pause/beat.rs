@@ -5,7 +5,8 @@
 //! segments, so that the bursts alone look paced.
 
 use super::burst::Burst;
-use super::evidence::Pause;
+use super::evidence::Facts;
+use super::pauses::Context;
 use crate::time::Nanos;
 
 /// Largest difference between rates of one pace.
@@ -38,11 +39,11 @@ const STEPS_SHARE: usize = 8;
 const UNSTEADY: f64 = 0.15;
 
 /// Marks the pauses of a beat.
-pub(super) fn find(pauses: &mut [Pause]) {
+pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     let mut spaced: Vec<(Nanos, u64, usize)> = Vec::new();
-    for (index, pause) in pauses.iter().enumerate() {
+    for (index, (pause, context)) in pauses.iter().zip(&*contexts).enumerate() {
         // An ACK that ends the silence sets its length, and where nothing is outstanding the bursts may be whole writes.
-        if pause.context.pace.is_some() && pause.left_in_flight > 0 && !pause.released_by_ack() {
+        if context.pace.is_some() && pause.left_in_flight > 0 && !pause.released_by_ack() {
             let last = pause.before.clump;
             spaced.push((pause.end - last.start, last.bytes, index));
         }
@@ -55,29 +56,29 @@ pub(super) fn find(pauses: &mut [Pause]) {
         }
         let alike = &spaced[start..end];
         if alike.len() - commonest(alike) >= OTHERS {
-            alike.iter().for_each(|(_, _, index)| pauses[*index].context.beat = true);
+            alike.iter().for_each(|(_, _, index)| contexts[*index].beat = true);
         }
         start = end;
     }
-    let small_writes = pauses.first().is_some_and(|pause| pause.context.small_writes);
+    let small_writes = contexts.first().is_some_and(|context| context.small_writes);
     if small_writes && is_filled_up(&spaced) {
-        spaced.iter().for_each(|(_, _, index)| pauses[*index].context.beat = true);
+        spaced.iter().for_each(|(_, _, index)| contexts[*index].beat = true);
     }
 }
 
 /// Marks the pauses between short writes at the tick of a timer: they have one length, whether an ACK happens to end
 /// them or not. A writer that waits for room in its buffer goes on at ACKs alone.
-pub(super) fn find_ticks(pauses: &mut [Pause]) {
-    let single = |pause: &Pause| {
+pub(super) fn find_ticks(pauses: &[Facts], contexts: &mut [Context]) {
+    let single = |pause: &Facts| {
         let between = is_short_write(&pause.before, pause.mss) && is_short_write(&pause.after, pause.mss);
         between && pause.ended && !pause.first && pause.peer_bytes == 0 && pause.retransmissions == 0
     };
     let singles = pauses.iter().filter(|pause| single(pause)).count();
-    let unprompted = |pause: &&Pause| single(pause) && !pause.released_by_ack();
-    let mut lengths: Vec<Nanos> = pauses.iter().filter(unprompted).map(Pause::duration).collect();
-    for pause in pauses.iter_mut() {
+    let unprompted = |pause: &&Facts| single(pause) && !pause.released_by_ack();
+    let mut lengths: Vec<Nanos> = pauses.iter().filter(unprompted).map(Facts::duration).collect();
+    for (pause, context) in pauses.iter().zip(contexts.iter_mut()) {
         // No buffer is as small: two short writes, less than two full segments.
-        pause.context.ticks = single(pause) && pause.flight_at_start < 2 * i64::from(pause.mss);
+        context.ticks = single(pause) && pause.flight_at_start < 2 * i64::from(pause.mss);
     }
     if lengths.len() < TICKS || lengths.len() * TICKS < singles {
         return;
@@ -88,30 +89,30 @@ pub(super) fn find_ticks(pauses: &mut [Pause]) {
         return;
     }
     let (low, high) = (low.scaled(1.0 - UNSTEADY), high.scaled(1.0 + UNSTEADY));
-    for pause in pauses.iter_mut() {
-        pause.context.ticks |= single(pause) && pause.duration() >= low && pause.duration() <= high;
+    for (pause, context) in pauses.iter().zip(contexts) {
+        context.ticks |= single(pause) && pause.duration() >= low && pause.duration() <= high;
     }
 }
 
 /// Marks the pauses that ACKs ended in step with bursts that no ACK released: where the beat of an application divides
 /// the round trip, the ACKs of earlier writes come at the times of later ones.
-pub(super) fn find_steps(pauses: &mut [Pause]) {
+pub(super) fn find_steps(pauses: &[Facts], contexts: &mut [Context]) {
     // The held end of an earlier write may have left before, at an ACK.
-    let step = |pause: &Pause| pause.end - pause.before.clump.start;
+    let step = |pause: &Facts| pause.end - pause.before.clump.start;
     // In recovery a duplicate ACK releases a segment too (RFC 5681 §3.2, RFC 6675 §5).
-    let repairs = |pause: &Pause| pause.recovering || pause.retransmissions > 0 || pause.loss_hints > 0;
-    let counted = |pause: &Pause| pause.ended && !pause.first && !pause.is_turn() && !repairs(pause);
-    let free = |pause: &&Pause| counted(pause) && pause.left_in_flight > 0 && !pause.released_by_ack();
+    let repairs = |pause: &Facts| pause.recovering || pause.retransmissions > 0 || pause.loss_hints > 0;
+    let counted = |pause: &Facts| pause.ended && !pause.first && !pause.is_turn() && !repairs(pause);
+    let free = |pause: &&Facts| counted(pause) && pause.left_in_flight > 0 && !pause.released_by_ack();
     let mut steps: Vec<Nanos> = pauses.iter().filter(free).map(step).collect();
     if steps.len() < STEPS {
         return;
     }
     steps.sort_unstable();
-    for pause in pauses.iter_mut().filter(|pause| counted(pause)) {
+    for (pause, context) in pauses.iter().zip(contexts).filter(|(pause, _)| counted(pause)) {
         let (low, high) = (step(pause).scaled(1.0 - EVEN), step(pause).scaled(1.0 + EVEN));
         let alike = steps.partition_point(|step| *step <= high) - steps.partition_point(|step| *step < low);
-        pause.context.in_step = alike >= STEPS;
-        pause.context.on_beat = pause.context.in_step && alike * STEPS_SHARE >= steps.len();
+        context.in_step = alike >= STEPS;
+        context.on_beat = context.in_step && alike * STEPS_SHARE >= steps.len();
     }
 }
 

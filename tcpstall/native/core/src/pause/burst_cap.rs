@@ -1,6 +1,7 @@
 //! Detects turns whose first burst was cut short with more to send: at which count, and whether the count grows.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
+use super::pauses::Context;
 
 /// Acknowledged segments without growth after which a count is no congestion window: a full congestion window grows at
 /// the latest after 20 (CUBIC's slowest growth before any loss, Linux `bictcp_update`, cnt = 20), and the count must
@@ -28,7 +29,7 @@ impl Turn {
 }
 
 /// Gives every pause of a cut turn the evidence of the turns around it.
-pub(super) fn find_cut(pauses: &mut [Pause]) {
+pub(super) fn find_cut(pauses: &[Facts], contexts: &mut [Context]) {
     // There are no more turns than pauses, and no larger count than the most segments in flight.
     let most = pauses.iter().map(|pause| pause.segments_at_start).max().unwrap_or(0);
     if pauses.len() <= GROWING_STEPS && most.saturating_mul(pauses.len() as u32) < NO_GROWTH {
@@ -45,16 +46,16 @@ pub(super) fn find_cut(pauses: &mut [Pause]) {
         let cut = || turns[start..start + row].iter().filter(|turn| turn.is_cut());
         let alike = cut().count() as u32;
         for turn in cut() {
-            note_cap(&mut pauses[turn.first..turn.end], cap, alike);
+            note_cap(&pauses[turn.first..turn.end], &mut contexts[turn.first..], cap, alike);
         }
         start += row;
     }
-    note_growth(pauses, &turns);
+    note_growth(pauses, contexts, &turns);
 }
 
 /// Splits the pauses into turns. A turn that was cut inside a segment, or whose next burst no ACK released, breaks the
 /// row.
-fn turns(pauses: &[Pause]) -> Vec<Turn> {
+fn turns(pauses: &[Facts]) -> Vec<Turn> {
     let begins = |index: usize| match index.checked_sub(1) {
         Some(before) => pauses[before].first || pauses[before].is_turn(),
         None => !pauses[0].first,
@@ -71,13 +72,13 @@ fn turns(pauses: &[Pause]) -> Vec<Turn> {
     turns
 }
 
-fn is_whole(pause: &Pause) -> bool {
+fn is_whole(pause: &Facts) -> bool {
     pause.flight_at_start % i64::from(pause.mss.max(1)) == 0
 }
 
 /// Notes the cap on bursts at the pauses of one turn. After a partial ACK a capped sender may have as much in flight as
 /// at that ACK plus the cap: each ACK releases one cap.
-fn note_cap(turn: &mut [Pause], count: u32, alike: u32) {
+fn note_cap(turn: &[Facts], contexts: &mut [Context], count: u32, alike: u32) {
     if count.saturating_mul(alike) < NO_GROWTH || count == u32::MAX {
         return;
     }
@@ -85,19 +86,19 @@ fn note_cap(turn: &mut [Pause], count: u32, alike: u32) {
     if turn[1..].iter().any(|pause| pause.segments_at_start == count && pause.before.acks > 1) {
         return;
     }
-    for (index, pause) in turn.iter_mut().enumerate() {
+    for (index, (pause, context)) in turn.iter().zip(contexts).enumerate() {
         let burst = pause.before.bytes.div_ceil(u64::from(pause.mss.max(1)));
         let capped = index == 0 || (is_whole(pause) && burst == u64::from(count) * u64::from(pause.before.acks));
         if capped && pause.released_by_ack() {
-            pause.context.turns_cut_alike = alike;
-            pause.context.cut_at = Some(count);
+            context.turns_cut_alike = alike;
+            context.cut_at = Some(count);
         }
     }
 }
 
 /// Notes growth: only a congestion window lets each turn begin with a little more than the one before, until one is
 /// sent whole.
-fn note_growth(pauses: &mut [Pause], turns: &[Turn]) {
+fn note_growth(pauses: &[Facts], contexts: &mut [Context], turns: &[Turn]) {
     let grows = |pair: &[Turn]| {
         let (now, next) = (&pair[0], &pair[1]);
         now.is_cut() && next.count > now.count && (!next.is_cut() || next.count <= now.most.saturating_mul(2))
@@ -107,8 +108,8 @@ fn note_growth(pauses: &mut [Pause], turns: &[Turn]) {
         let steps = turns[start..].windows(2).take_while(|pair| grows(pair)).count();
         if steps >= GROWING_STEPS {
             for turn in &turns[start..=start + steps] {
-                for pause in pauses[turn.first..turn.end].iter_mut() {
-                    pause.context.cut_grows = is_whole(pause) && pause.segments_at_start >= turn.count;
+                for (pause, context) in pauses[turn.first..turn.end].iter().zip(&mut contexts[turn.first..]) {
+                    context.cut_grows = is_whole(pause) && pause.segments_at_start >= turn.count;
                 }
             }
         }

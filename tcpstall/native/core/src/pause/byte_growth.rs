@@ -4,7 +4,8 @@
 //! than the one before: up to twofold in slow start, and by up to a segment in congestion avoidance (RFC 5681 §3.1). A
 //! buffer is constant or swings.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
+use super::pauses::Context;
 use crate::time::Nanos;
 
 /// Flights of a climb, if each step is one of slow start: the third confirms the first two.
@@ -18,7 +19,7 @@ const SLOW_START: std::ops::RangeInclusive<f64> = 1.3..=2.2;
 const STEP: std::ops::RangeInclusive<f64> = 0.2..=1.25;
 
 /// Marks the waits of each climb.
-pub(super) fn find(pauses: &mut [Pause]) {
+pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     if pauses.len() < DOUBLING {
         return;
     }
@@ -36,16 +37,17 @@ pub(super) fn find(pauses: &mut [Pause]) {
         let cut = climb[..climb.len() - 1].iter().any(|round| !pauses[*round].is_whole());
         if cut && is_climb(&flights, pauses[last].mss) {
             pauses[first..=last]
-                .iter_mut()
-                .filter(|pause| waits(pause))
-                .for_each(|pause| pause.context.bytes_grow = true);
+                .iter()
+                .zip(&mut contexts[first..])
+                .filter(|(pause, _)| waits(pause))
+                .for_each(|(_, context)| context.bytes_grow = true);
         }
         start = end;
     }
 }
 
 /// The first wait of each round trip.
-fn rounds(pauses: &[Pause]) -> Vec<usize> {
+fn rounds(pauses: &[Facts]) -> Vec<usize> {
     let mut began: Option<Nanos> = None;
     let mut rounds = Vec::new();
     for (index, pause) in pauses.iter().enumerate().filter(|(_, pause)| waits(pause)) {
@@ -59,7 +61,7 @@ fn rounds(pauses: &[Pause]) -> Vec<usize> {
 
 /// An ACK ended the wait, the peer's window had room, and more was queued: a buffer that was sent to its end would have
 /// ended with PSH (RFC 9293 §3.9.1.2).
-fn waits(pause: &Pause) -> bool {
+fn waits(pause: &Facts) -> bool {
     let full = pause.released_by_ack() && pause.has_room() == Some(true) && !pause.before.pushed;
     let calm = pause.retransmissions == 0 && !pause.recovering && !pause.flight_unknown && pause.flight_at_start > 0;
     full && calm && !pause.first && !pause.is_turn()

@@ -5,11 +5,11 @@ use super::bottleneck::BusyPeriod;
 use super::burst::Burst;
 use super::burst_cap;
 use super::byte_growth;
-use super::evidence::{Context, Pause};
+use super::evidence::Facts;
+use super::pauses::Context;
 use super::reading::Reading;
 use super::same_level;
 use super::shaper;
-use super::trait_evidence;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
@@ -48,37 +48,40 @@ impl Context {
     }
 }
 
-/// Fills in the context of every pause of one sender, given in order of time.
-pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
+/// Compares the settled pauses of one sender, given in order of time, and returns the context of each.
+pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &Reading) -> Vec<Context> {
+    let mut of_each = vec![Context::default(); pauses.len()];
     if pauses.is_empty() {
-        return;
+        return of_each;
     }
-    look_ahead(pauses);
-    find_doubling(pauses);
-    find_plateaus(pauses);
-    same_level::find(pauses);
-    find_small_writes(pauses);
-    find_creeping(pauses);
-    byte_growth::find(pauses);
-    find_pace(pauses);
-    beat::find(pauses);
-    beat::find_ticks(pauses);
-    beat::find_steps(pauses);
-    find_releases(pauses);
-    burst_cap::find_cut(pauses);
-    find_bottleneck(pauses, busy_periods);
-    shaper::find(pauses);
-    trait_evidence::read(pauses);
+    let contexts = of_each.as_mut_slice();
+    look_ahead(pauses, contexts);
+    find_doubling(pauses, contexts);
+    find_plateaus(pauses, contexts);
+    same_level::find(pauses, contexts);
+    find_small_writes(pauses, contexts);
+    find_creeping(pauses, contexts);
+    byte_growth::find(pauses, contexts);
+    find_pace(pauses, contexts);
+    beat::find(pauses, contexts);
+    beat::find_ticks(pauses, contexts);
+    beat::find_steps(pauses, contexts);
+    find_releases(pauses, contexts);
+    burst_cap::find_cut(pauses, contexts);
+    find_bottleneck(pauses, contexts, busy_periods);
+    shaper::find(pauses, contexts);
+    tell_reading(pauses, contexts, reading);
+    of_each
 }
 
 /// Finds, for each pause that consecutive busy periods cover, the period at its middle. Data that reaches a tap behind
 /// the queue at the queue's rate came through it, although its sender had not yet received an ACK whose answer could be
 /// late.
-fn find_bottleneck(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
+fn find_bottleneck(pauses: &[Facts], contexts: &mut [Context], busy_periods: &[BusyPeriod]) {
     if busy_periods.is_empty() {
         return;
     }
-    for pause in pauses.iter_mut().filter(|pause| pause.ended && !pause.first) {
+    for (pause, context) in pauses.iter().zip(contexts).filter(|(pause, _)| pause.ended && !pause.first) {
         let first = busy_periods.partition_point(|period| period.end <= pause.start());
         let during = || busy_periods[first..].iter().take_while(|period| period.start < pause.end);
         let covered = during()
@@ -88,42 +91,40 @@ fn find_bottleneck(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
         let at_middle = during().find(|period| period.end >= middle);
         let inside = at_middle.filter(|_| covered + slack >= pause.duration());
         let behind = !pause.near_sender();
-        let next = busy_periods.get(first).filter(|period| behind && pause.context.keeps(period.rate()));
-        pause.context.bottleneck = inside.or(next).copied();
+        let next = busy_periods.get(first).filter(|period| behind && context.keeps(period.rate()));
+        context.bottleneck = inside.or(next).copied();
     }
 }
 
 /// Decides at the end of the flow whether the peer's application read too slowly. A lag that a later pause finds long
 /// enough holds for every pause since the lag began.
-pub(super) fn tell_reading(pauses: &mut [Pause], reading: &Reading) {
+fn tell_reading(pauses: &[Facts], contexts: &mut [Context], reading: &Reading) {
     let mut lagging = None;
-    for pause in pauses.iter_mut().rev() {
+    for (pause, context) in pauses.iter().zip(contexts).rev() {
         let since = pause.reading.behind_since();
         if pause.reading.lags(pause.rtt()) {
             lagging = since;
         }
-        pause.context.reader_behind = reading.by_reader() && since.is_some() && since == lagging;
-        pause.context.drain = reading.drain();
+        context.reader_behind = reading.by_reader() && since.is_some() && since == lagging;
+        context.drain = reading.drain();
     }
 }
 
-fn find_releases(pauses: &mut [Pause]) {
-    let could_be_paced = || pauses.iter().filter(|pause| pause.context.pace.is_some());
+fn find_releases(pauses: &[Facts], contexts: &mut [Context]) {
+    let could_be_paced = || pauses.iter().zip(&*contexts).filter(|(_, context)| context.pace.is_some());
     // In step with bursts that no ACK released, an ACK just before the burst is a coincidence; but writes of less than a
     // segment come on a beat of their own.
-    let by_chance = |pause: &Pause| pause.context.on_beat && !pause.context.small_writes;
-    let released = could_be_paced().filter(|pause| pause.released_by_ack() && !by_chance(pause)).count();
+    let by_chance = |context: &Context| context.on_beat && !context.small_writes;
+    let released = could_be_paced().filter(|(pause, context)| pause.released_by_ack() && !by_chance(context)).count();
     let share = released as f64 / could_be_paced().count().max(1) as f64;
-    pauses.iter_mut().for_each(|pause| pause.context.released_share = share);
+    contexts.iter_mut().for_each(|context| context.released_share = share);
 }
 
-fn look_ahead(pauses: &mut [Pause]) {
+fn look_ahead(pauses: &[Facts], contexts: &mut [Context]) {
     let mut filled = false;
-    for index in 0..pauses.len() {
-        let next = pauses.get(index + 1).map(|pause| pause.flight_at_start);
-        let pause = &mut pauses[index];
-        pause.context.next_flight = next;
-        pause.context.window_filled_before = filled;
+    for (index, (pause, context)) in pauses.iter().zip(contexts).enumerate() {
+        context.next_flight = pauses.get(index + 1).map(|pause| pause.flight_at_start);
+        context.window_filled_before = filled;
         filled |= pause.flight_at_start > 0 && pause.room_at_start.is_some_and(|room| room < pause.next_segment());
     }
 }
@@ -131,23 +132,23 @@ fn look_ahead(pauses: &mut [Pause]) {
 /// Detects slow start from an initial window that the model does not know (RFC 2581: one to four segments): only a
 /// congestion window grows round after round, twofold or by a segment per ACK. A window counted in bytes (RFC 3465)
 /// doubles to the byte and cuts the last segment of a flight.
-fn find_doubling(pauses: &mut [Pause]) {
+fn find_doubling(pauses: &[Facts], contexts: &mut [Context]) {
     let first = pauses.iter().find(|pause| !pause.first);
     let mut doubling = first.is_some_and(|pause| pause.segments_at_start < INITIAL_WINDOW);
     let mut before: Option<i64> = None;
-    for pause in pauses.iter_mut().skip_while(|pause| pause.first) {
+    for (pause, context) in pauses.iter().zip(contexts).skip_while(|(pause, _)| pause.first) {
         let (flight, mss) = (pause.flight_at_start, i64::from(pause.mss.max(1)));
         let doubled = before.is_some_and(|before| (flight - 2 * before).abs() < mss);
         let full = flight > 0 && (flight % mss == 0 || doubled || is_even(pause));
         before = Some(flight);
-        let growth = pause.context.next_flight.map(|next| next as f64 / flight.max(1) as f64);
+        let growth = context.next_flight.map(|next| next as f64 / flight.max(1) as f64);
         doubling &= full && pause.released_soon() && growth.is_none_or(|growth| GROWTH.contains(&growth));
-        pause.context.doubling = doubling;
+        context.doubling = doubling;
     }
 }
 
 /// The flight is of frames of one size, although that is none that the SYNs announced.
-fn is_even(pause: &Pause) -> bool {
+fn is_even(pause: &Facts) -> bool {
     let (burst, frame) = (&pause.before, i64::from(pause.before.first_frame));
     frame > 0
         && burst.frames > 1
@@ -157,11 +158,11 @@ fn is_even(pause: &Pause) -> bool {
 
 /// Detects congestion avoidance: it raises the window a little every round trip, about a segment by Reno and at least
 /// 5 % by CUBIC before the first loss. A buffer is constant or swings.
-fn find_creeping(pauses: &mut [Pause]) {
+fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
     if pauses.len() < CREEPING_ROUNDS as usize {
         return;
     }
-    let whole = |pause: &Pause| {
+    let whole = |pause: &Facts| {
         let whole = !pause.short_segment_out || pause.before.ends_whole(pause.mss);
         pause.released_by_ack() && whole && pause.flight_at_start > 0 && !pause.first
     };
@@ -194,11 +195,11 @@ fn find_creeping(pauses: &mut [Pause]) {
         rises >= RISES && rounds >= CREEPING_ROUNDS && much && (2 * (growth + short) >= rounds - 1 || steady)
     };
     let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
-    creeping.into_iter().for_each(|index| pauses[index].context.creeping = true);
+    creeping.into_iter().for_each(|index| contexts[index].creeping = true);
 }
 
 /// Round trips in pauses given in order of time: a round may be sent in several bursts.
-fn rounds<'a>(pauses: impl Iterator<Item = &'a Pause>) -> u32 {
+fn rounds<'a>(pauses: impl Iterator<Item = &'a Facts>) -> u32 {
     let mut began: Option<Nanos> = None;
     let mut count = 0;
     for pause in pauses {
@@ -210,16 +211,16 @@ fn rounds<'a>(pauses: impl Iterator<Item = &'a Pause>) -> u32 {
     count
 }
 
-fn find_small_writes(pauses: &mut [Pause]) {
-    let small = |pause: &Pause, burst: &Burst| (1..u64::from(pause.mss)).contains(&burst.clump.first_bytes);
+fn find_small_writes(pauses: &[Facts], contexts: &mut [Context]) {
+    let small = |pause: &Facts, burst: &Burst| (1..u64::from(pause.mss)).contains(&burst.clump.first_bytes);
     // Data released by the last ACK had been written before: it is the held tail of a write.
-    let wrote = |pause: &Pause| pause.first || pause.left_in_flight == 0 && !pause.released_at_once();
+    let wrote = |pause: &Facts| pause.first || pause.left_in_flight == 0 && !pause.released_at_once();
     let at_first = pauses.first().is_some_and(|pause| !pause.first && small(pause, &pause.before));
     let small = at_first || pauses.iter().any(|pause| wrote(pause) && small(pause, &pause.after));
-    pauses.iter_mut().for_each(|pause| pause.context.small_writes = small);
+    contexts.iter_mut().for_each(|context| context.small_writes = small);
 }
 
-fn find_plateaus(pauses: &mut [Pause]) {
+fn find_plateaus(pauses: &[Facts], contexts: &mut [Context]) {
     let mut start = 0;
     while start < pauses.len() {
         let level = pauses[start].flight_at_start;
@@ -239,27 +240,27 @@ fn find_plateaus(pauses: &mut [Pause]) {
         } else {
             rounds((start..start + length).filter(waits).filter(goes_on).map(|at| &pauses[at]))
         };
-        let run = &mut pauses[start..start + length];
+        let run = &pauses[start..start + length];
         let brims = brims(run, plateau);
-        let passed = run.iter().any(Pause::went_on_by_itself);
+        let passed = run.iter().any(Facts::went_on_by_itself);
         let drips = run.iter().filter(|pause| drips(pause)).count();
         // In a capture out of order some waits seem to end at the first ACK of several.
         let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
         let dripping = length > DRIPS && drips >= DRIPS && share * drips >= length || leave_in_small_frames(run);
         let least = if dripping { held_with_a_short_end(run) } else { 0 };
-        for pause in run {
-            pause.context.dripping = dripping && pause.segments_at_start >= least;
-            pause.context.plateau = plateau;
-            (pause.context.plateau_rounds, pause.context.plateau_refills) = (counted, refills);
-            pause.context.plateau_passed = passed;
-            pause.context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
+        for (pause, context) in run.iter().zip(&mut contexts[start..]) {
+            context.dripping = dripping && pause.segments_at_start >= least;
+            context.plateau = plateau;
+            (context.plateau_rounds, context.plateau_refills) = (counted, refills);
+            context.plateau_passed = passed;
+            context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
         }
         start += length;
     }
 }
 
 /// Median flight of a run that begins at `level`.
-fn middle(run: &[Pause], level: i64) -> i64 {
+fn middle(run: &[Facts], level: i64) -> i64 {
     if run.len() == 1 {
         return level;
     }
@@ -270,8 +271,8 @@ fn middle(run: &[Pause], level: i64) -> i64 {
 /// Detects a full buffer counted in bytes. Several flights at the level are equal to the byte and are not whole
 /// segments, and each was filled up while a part of the one before was still in flight (a repeated message has the same
 /// length each time). A congestion window counts segments and grows; a buffer does neither.
-fn brims(run: &[Pause], level: i64) -> bool {
-    let alike = |pause: &&Pause| {
+fn brims(run: &[Facts], level: i64) -> bool {
+    let alike = |pause: &&Facts| {
         let parted = pause.short_segment_out && level % i64::from(pause.mss.max(1)) != 0;
         let filled = pause.released_at_once() && pause.left_in_flight > 0 && !pause.is_turn();
         pause.flight_at_start == level && parted && filled
@@ -280,18 +281,18 @@ fn brims(run: &[Pause], level: i64) -> bool {
 }
 
 /// Most flights of a plateau whose frames show it left in small frames, one for each ACK.
-fn leave_in_small_frames(run: &[Pause]) -> bool {
+fn leave_in_small_frames(run: &[Facts]) -> bool {
     if run.len() < ALIKE {
         return false;
     }
-    let told: Vec<bool> = run.iter().filter_map(Pause::left_in_small_frames).collect();
+    let told: Vec<bool> = run.iter().filter_map(Facts::left_in_small_frames).collect();
     let small = told.iter().filter(|small| **small).count();
     small >= ALIKE && 2 * small > told.len()
 }
 
 /// Segments that several flights of a plateau held which ended with less than a whole one; 0 where there are none. A
 /// congestion window would have held as many at any time: it counts segments, whatever their size.
-fn held_with_a_short_end(run: &[Pause]) -> u32 {
+fn held_with_a_short_end(run: &[Facts]) -> u32 {
     let mut held: Vec<u32> =
         run.iter().filter(|pause| pause.short_segment_out).map(|pause| pause.segments_at_start).collect();
     held.sort_unstable_by(|a, b| b.cmp(a));
@@ -301,7 +302,7 @@ fn held_with_a_short_end(run: &[Pause]) -> u32 {
 /// The first ACK released data at once although it covered almost nothing: each ACK makes room in a congestion window,
 /// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the
 /// sender this is visible where the ACKs of a flight are further apart than the path jitters.
-fn drips(pause: &Pause) -> bool {
+fn drips(pause: &Facts) -> bool {
     let acked = if pause.near_sender() { pause.acked } else { pause.acked_in_time };
     let little = acked * DRIP <= pause.flight_at_start || acked <= 2 * i64::from(pause.mss);
     let known = pause.near_sender() && pause.left_in_flight > 0 || acked > 0 && !pause.unseen.blind && !pause.held_up;
@@ -309,7 +310,7 @@ fn drips(pause: &Pause) -> bool {
 }
 
 /// Number of spacings just too short for a pause in the burst before, if the pause has the same pace and is hardly longer.
-fn kept_pace(pause: &Pause, pace: f64) -> u32 {
+fn kept_pace(pause: &Facts, pace: f64) -> u32 {
     let (burst, last) = (&pause.before, pause.before.clump);
     let before = rate(burst.bytes - last.bytes, last.start - burst.start);
     let same = before.is_some_and(|before| is_same_pace(before, pace));
@@ -324,24 +325,24 @@ fn hurried(burst: &Burst, pace: f64) -> bool {
 }
 
 /// A paced sender's pause is proportional to the bytes sent before it (Linux sch_fq, tcp_internal_pacing).
-fn find_pace(pauses: &mut [Pause]) {
+fn find_pace(pauses: &[Facts], contexts: &mut [Context]) {
     let (mut rates, mut unpaced) = (Vec::new(), 0);
-    for pause in pauses.iter_mut() {
+    for (pause, context) in pauses.iter().zip(contexts.iter_mut()) {
         let last = pause.before.clump;
         let could_be = pause.ended && !pause.first && pause.peer_bytes == 0 && pause.before.ends_whole(pause.mss);
         let pace = could_be.then(|| rate(last.bytes, pause.end - last.start)).flatten();
-        pause.context.pace = pace.filter(|pace| pause.left_in_flight > 0 || !hurried(&pause.before, *pace));
-        unpaced += u32::from(pace.is_some() && pause.context.pace.is_none());
-        pause.context.kept_pace = pause.context.pace.map_or(0, |pace| kept_pace(pause, pace));
-        rates.extend(pause.context.pace);
+        context.pace = pace.filter(|pace| pause.left_in_flight > 0 || !hurried(&pause.before, *pace));
+        unpaced += u32::from(pace.is_some() && context.pace.is_none());
+        context.kept_pace = context.pace.map_or(0, |pace| kept_pace(pause, pace));
+        rates.extend(context.pace);
     }
     rates.sort_by(f64::total_cmp);
-    for pause in pauses.iter_mut() {
-        pause.context.pace_candidates = rates.len() as u32 + unpaced;
-        if let Some(rate) = pause.context.pace {
+    for context in contexts {
+        context.pace_candidates = rates.len() as u32 + unpaced;
+        if let Some(rate) = context.pace {
             let low = rates.partition_point(|other| *other < rate * (1.0 - PACE_SHARE));
             let high = rates.partition_point(|other| *other <= rate * (1.0 + PACE_SHARE));
-            pause.context.pace_agreement = (high - low - 1) as u32;
+            context.pace_agreement = (high - low - 1) as u32;
         }
     }
 }

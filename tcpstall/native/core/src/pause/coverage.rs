@@ -1,6 +1,6 @@
 //! Detects ACKs that reached the sender and are not in the capture.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 use super::unseen::Unseen;
 use crate::sender::timers;
 use crate::time::Nanos;
@@ -11,31 +11,31 @@ const TIMEOUTS: i64 = 4;
 
 /// Settles in which pauses of one sender, given in order of time, ACKs reached the sender that the capture lacks; `heard` is
 /// false where the capture holds nothing of the peer.
-pub(super) fn settle(pauses: Vec<Pause>, heard: bool) -> Vec<Pause> {
+pub(super) fn settle(pauses: Vec<Facts>, heard: bool) -> Vec<Facts> {
     if heard && !pauses.iter().any(|pause| missing_from(pause).is_some()) {
         return pauses;
     }
     let mut since: Option<Nanos> = None;
-    let lacks = |pause: &Pause| {
+    let lacks = |pause: &Facts| {
         if let Some(oldest) = missing_from(pause) {
             since = Some(since.map_or(oldest, |since| since.min(oldest)));
         }
         !heard || since.is_some_and(|since| pause.end > since)
     };
     let lack: Vec<bool> = pauses.iter().rev().map(lacks).collect();
-    let settled = |(pause, acks): (Pause, bool)| Pause { unseen: Unseen { acks, ..pause.unseen }, ..pause };
+    let settled = |(pause, acks): (Facts, bool)| Facts { unseen: Unseen { acks, ..pause.unseen }, ..pause };
     pauses.into_iter().zip(lack.into_iter().rev()).map(settled).collect()
 }
 
 /// Time from which ACKs are missing, where the pause shows it.
-fn missing_from(pause: &Pause) -> Option<Nanos> {
+fn missing_from(pause: &Facts) -> Option<Nanos> {
     let overdue = pause.unseen.oldest.filter(|oldest| is_overdue(pause, *oldest));
     overdue.or_else(|| was_acked_late(pause).then(|| pause.start()))
 }
 
 /// The timer should have fired inside the pause. A shut window stops the timer (RFC 9293 §3.8.6.1), and a sender that
 /// sends no more may be gone.
-fn is_overdue(pause: &Pause, oldest: Nanos) -> bool {
+fn is_overdue(pause: &Facts, oldest: Nanos) -> bool {
     // With a reported and open hole all repairs were lost before the tap.
     let reported = pause.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
     pause.ended && pause.closed.is_none() && !reported && pause.end - oldest > longest(pause)
@@ -43,14 +43,14 @@ fn is_overdue(pause: &Pause, oldest: Nanos) -> bool {
 
 /// Data was acknowledged long after its timer should have fired, the peer had been silent for as long, and nothing was
 /// retransmitted: the ACK that stopped the timer is missing.
-fn was_acked_late(pause: &Pause) -> bool {
+fn was_acked_late(pause: &Facts) -> bool {
     let late = pause.slowest_ack.rtt.is_some_and(|rtt| rtt.min(pause.slowest_ack.silence) > longest(pause));
     late && pause.closed.is_none() && pause.retransmissions == 0
 }
 
 /// Longest time for which data can be neither acknowledged nor retransmitted. Where ACKs are missing the smoothed round
 /// trip comes from the few that are not: far too long.
-fn longest(pause: &Pause) -> Nanos {
+fn longest(pause: &Facts) -> Nanos {
     if pause.unseen.bare_acks && pause.base_rtt.is_some() {
         return pause.rtt().scaled(1.5) + timers::LONGEST_DELAYED_ACK;
     }

@@ -5,17 +5,17 @@
 //! goes on with a short segment without PSH. Such a segment is no end of a write: neither had the sender sent all, nor
 //! does Nagle's algorithm hold anything back behind it.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 use super::some::replace_some;
 
 /// Clears the mark of a short segment at pauses where windows had cut all that were out.
-pub(super) fn settle(pauses: Vec<Pause>) -> Vec<Pause> {
+pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
     // A burst that ended with PSH was all that the sender had, whatever cut the segments before.
-    let cut = |pause: &Pause| pause.short_segment_out && pause.short_only_cut && !pause.before.pushed;
+    let cut = |pause: &Facts| pause.short_segment_out && pause.short_only_cut && !pause.before.pushed;
     if !pauses.iter().any(cut) || !marks_ends(&pauses) {
         return pauses;
     }
-    replace_some(pauses, cut, |pause| Pause {
+    replace_some(pauses, cut, |pause| Facts {
         short_segment_out: false,
         short_segment_left: false,
         cut_short: !pause.before.ends_whole(pause.mss),
@@ -25,14 +25,14 @@ pub(super) fn settle(pauses: Vec<Pause>) -> Vec<Pause> {
 
 /// Some segment carries PSH, and no end of data lacks it: data that ended with a short segment, before the peer answered
 /// or the sender fell silent.
-fn marks_ends(pauses: &[Pause]) -> bool {
+fn marks_ends(pauses: &[Facts]) -> bool {
     let marked = pauses.iter().any(|pause| pause.before.pushes > 0 || pause.after.pushes > 0);
-    let ends = |pause: &Pause| pause.is_turn() || pause.fell_silent();
-    let short = |pause: &Pause| !pause.first && !pause.before.ends_whole(pause.mss) && !pause.before.pushed;
+    let ends = |pause: &Facts| pause.is_turn() || pause.fell_silent();
+    let short = |pause: &Facts| !pause.first && !pause.before.ends_whole(pause.mss) && !pause.before.pushed;
     marked && !pauses.iter().any(|pause| ends(pause) && short(pause) && pause.retransmissions == 0)
 }
 
-impl Pause {
+impl Facts {
     /// The flight is a whole number of full segments.
     pub(super) fn is_whole(&self) -> bool {
         self.flight_at_start % i64::from(self.mss.max(1)) == 0

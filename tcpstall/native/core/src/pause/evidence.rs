@@ -1,7 +1,7 @@
-//! Frozen evidence of a pause between two bursts: the rules read this and nothing else.
+//! Evidence of a pause between two bursts: frozen when the pause ends, settled when its flow is over.
 
 use super::LEAST_PAUSE;
-use super::bottleneck::{AT_SENDER, BusyPeriod};
+use super::bottleneck::AT_SENDER;
 use super::burst::Burst;
 use super::hole::Hole;
 use super::persist::Persist;
@@ -15,14 +15,13 @@ use crate::packet_no::PacketNo;
 use crate::sender::cwnd::CongestionPhase;
 use crate::sender::timers;
 use crate::time::Nanos;
-use crate::traits::{Read, Traits};
 
 /// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
 const SOON: f64 = 0.5;
 
-/// A pause between two bursts of one sender, or after its last.
+/// Facts about a pause between two bursts of one sender, or after its last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Pause {
+pub struct Facts {
     /// Sender of the data that paused.
     pub sender: End,
     /// The burst before the pause; its `end` is the pause's start. Where there is no burst (the sender's first wait) only
@@ -187,79 +186,9 @@ pub struct Pause {
     pub cwnd_known: bool,
     /// Packets that the capture lacks around the pause.
     pub unseen: Unseen,
-
-    /// Comparison with the neighbours, filled in when the flow ends.
-    pub context: Context,
 }
 
-/// Evidence from the neighbours of a pause.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Context {
-    /// Consecutive pauses, this one among them, that began with about the same number of bytes in flight.
-    pub plateau_rounds: u32,
-    /// Those of these pauses after a burst that was not the first of an answer.
-    pub plateau_refills: u32,
-    /// At one of these pauses the sender went on without an ACK.
-    pub plateau_passed: bool,
-    /// Median of those flights, bytes.
-    pub plateau: i64,
-    /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
-    /// bytes was full.
-    pub brimful: bool,
-    /// Bytes in flight at the start of the sender's next pause.
-    pub next_flight: Option<i64>,
-    /// Rate of the pause: its burst divided by its length, bytes per second.
-    pub pace: Option<f64>,
-    /// Other pauses of the sender with that rate within 15 %.
-    pub pace_agreement: u32,
-    /// Pauses of the sender that could have been paced.
-    pub pace_candidates: u32,
-    /// Pauses too short for a pause in the burst before that had the same pace.
-    pub kept_pace: u32,
-    /// The pause is one of many of the same length, however much was sent before: an application writes on a beat.
-    pub beat: bool,
-    /// One short write follows another as late as others that no ACK released: an application's timer ticks.
-    pub ticks: bool,
-    /// The bursts around the pause begin as far apart as others of which no ACK released the second.
-    pub in_step: bool,
-    /// So many of those bursts are as far apart that their spacing is no accident.
-    pub on_beat: bool,
-    /// Share of the pauses that could have been paced but ended at an ACK, 0 to 1.
-    pub released_share: f64,
-    /// Consecutive turns whose first burst was cut at the same count of segments as this pause's turn.
-    pub turns_cut_alike: u32,
-    /// That count, if this pause follows the first burst of a turn, or a burst in which each ACK released that many
-    /// segments.
-    pub cut_at: Option<u32>,
-    /// The count grew from turn to turn.
-    pub cut_grows: bool,
-    /// On the pause's plateau, data repeatedly went on at an ACK that had covered almost nothing, or its frames show that.
-    pub dripping: bool,
-    /// Among waits that an ACK ended with whole segments in flight, the flights grew a little from each to the next.
-    pub creeping: bool,
-    /// The flights around the pause grew as a congestion window counted in bytes does.
-    pub bytes_grow: bool,
-    /// The sender wrote less than a segment with nothing in flight: a write leaves as it was written.
-    pub small_writes: bool,
-    /// From the first pause to the one after this, each flight of whole segments was about twice the one before.
-    pub doubling: bool,
-    /// The busy period of the path from the pause's start to its end.
-    pub bottleneck: Option<BusyPeriod>,
-    /// A queue before the tap let the next data through at that rate.
-    pub shaped: bool,
-    /// An earlier pause of the sender left no room in the peer's window.
-    pub window_filled_before: bool,
-    /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.
-    pub reader_behind: bool,
-    /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.
-    pub drain: Option<u64>,
-    /// Traits that the flow shows of its sender.
-    pub traits: Traits,
-    /// Evidence that these traits give for the pause.
-    pub read: Read,
-}
-
-impl Pause {
+impl Facts {
     /// Start of the pause: the end of the burst before it.
     #[expect(clippy::misnamed_getters, reason = "a pause starts where its burst ends")]
     pub fn start(&self) -> Nanos {
@@ -340,15 +269,6 @@ impl Pause {
         // Without a round trip the delay of an ACK's answer is unknown.
         let slack = self.base_rtt.map_or(timers::LINUX_RTO_MIN, |_| self.tolerance().times(3));
         self.ended && self.left_in_flight == 0 && self.after_ack().is_some_and(|span| span > slack)
-    }
-
-    /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau.
-    pub fn refilled(&self) -> bool {
-        let late =
-            self.context.plateau_rounds >= 5 && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
-        // At the sender no path lies between an ACK and its answer.
-        let silent = self.near_sender() && self.fell_silent();
-        self.ended && (self.released_by_ack() || late && !silent)
     }
 
     /// The peer's window had room for more, where its scale is known.

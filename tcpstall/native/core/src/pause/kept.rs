@@ -1,7 +1,7 @@
 //! The frozen pauses of one sender while its flow is open, and later facts about them. No pause is changed: the list gives
 //! out shared references alone.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 use super::later::Later;
 use crate::vec_chunks::Chunks;
 use crate::vec_growth;
@@ -20,14 +20,14 @@ const SMALL: usize = 8;
 pub(super) struct KeptPauses {
     packed: Vec<u8>,
     older: usize,
-    newest: Chunks<Pause>,
+    newest: Chunks<Facts>,
     /// Facts that came after a pause's end, in the order of the pauses' numbers.
     later: Vec<Later>,
 }
 
 impl KeptPauses {
     /// No pauses, in the memory of those of a flow that is over, where that is small.
-    pub(super) fn renewed(mut past: Vec<Pause>) -> KeptPauses {
+    pub(super) fn renewed(mut past: Vec<Facts>) -> KeptPauses {
         KeptPauses { newest: Chunks::renewed(vec_growth::emptied(&mut past, SMALL)), ..KeptPauses::default() }
     }
 
@@ -40,18 +40,18 @@ impl KeptPauses {
     /// Memory of the pauses, bytes.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
-        self.newest.count() * size_of::<Pause>() + self.packed.len() + self.later.len() * size_of::<Later>()
+        self.newest.count() * size_of::<Facts>() + self.packed.len() + self.later.len() * size_of::<Later>()
     }
 
     /// Adds a pause.
     #[inline]
-    pub(super) fn push(&mut self, pause: Pause) {
+    pub(super) fn push(&mut self, pause: Facts) {
         self.newest.push(pause);
     }
 
     /// The newest pause, as it was frozen.
     #[inline]
-    pub(super) fn newest(&self) -> Option<&Pause> {
+    pub(super) fn newest(&self) -> Option<&Facts> {
         self.newest.last()
     }
 
@@ -61,7 +61,7 @@ impl KeptPauses {
     }
 
     /// The pause with that number, as it was frozen, if it is not packed.
-    pub(super) fn get(&self, number: usize) -> Option<&Pause> {
+    pub(super) fn get(&self, number: usize) -> Option<&Facts> {
         self.newest.get(number.checked_sub(self.older)?)
     }
 
@@ -103,7 +103,7 @@ impl KeptPauses {
     }
 
     /// Returns all pauses, unpacked, and later facts about them.
-    pub(super) fn unpacked(self) -> (Vec<Pause>, Vec<Later>) {
+    pub(super) fn unpacked(self) -> (Vec<Facts>, Vec<Later>) {
         let joins = self.len() > self.newest.loose();
         let mut pauses = Vec::with_capacity(if joins { self.len() } else { 0 });
         let mut rest = self.packed.as_slice();
@@ -117,7 +117,7 @@ impl KeptPauses {
 
 #[cfg(test)]
 mod tests {
-    use crate::pause::Watch;
+    use crate::pause::{Pauses, Watch};
     use crate::seq::SeqNo;
     use crate::time::Nanos;
     use crate::wire::{Address, Endpoint, Flags, Segment};
@@ -155,7 +155,7 @@ mod tests {
 
         let (plain, packed) = (plain.finish().pauses, packed.finish().pauses);
         assert!(plain[0].len() > 50 && plain[1].len() > 50);
-        assert!(plain.iter().flatten().any(|pause| pause.repair.is_some()));
+        assert!(plain.iter().flat_map(Pauses::iter).any(|pause| pause.repair.is_some()));
         assert_eq!(format!("{packed:?}"), format!("{plain:?}"));
     }
 }

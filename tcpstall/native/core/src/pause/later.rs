@@ -1,7 +1,7 @@
 //! Later facts about a frozen pause: packets after its end brought them, and they are kept beside the pause, which stays as
 //! it was frozen.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 use super::hole::Hole;
 use super::repair::PauseRepairs;
 use super::unseen::Unseen;
@@ -43,7 +43,7 @@ impl Later {
     }
 
     /// The frozen `pause` with these facts.
-    pub(super) fn added_to(&self, pause: Pause) -> Pause {
+    pub(super) fn added_to(&self, pause: Facts) -> Facts {
         let pause = match self.heard {
             Some((bytes, packet)) => released_by(bytes, packet, pause),
             None => pause,
@@ -54,7 +54,7 @@ impl Later {
             cleared: self.cleared.or(repair.cleared),
             ..repair
         };
-        Pause {
+        Facts {
             lost_before_tap: pause.lost_before_tap.saturating_sub(self.not_lost),
             acks_lost: pause.acks_lost || self.acks_lost,
             hole: pause.hole.filter(|_| !self.no_hole).map(reported),
@@ -66,9 +66,9 @@ impl Later {
 }
 
 /// The `pause` that an ACK of `bytes` ended: it reached the sender when the pause ended.
-fn released_by(bytes: i64, packet: PacketNo, pause: Pause) -> Pause {
+fn released_by(bytes: i64, packet: PacketNo, pause: Facts) -> Facts {
     let left = (pause.left_in_flight - bytes).max(0);
-    Pause {
+    Facts {
         acks: pause.acks + 1,
         acked: pause.acked + bytes,
         last_ack: Some(pause.end),

@@ -1,7 +1,8 @@
 //! PSH marks the end of what was written; a burst that ends without it ended in the middle of a write.
 
 use super::burst::Burst;
-use super::evidence::Pause;
+use super::evidence::Facts;
+use super::pauses::Pause;
 use crate::sender::timers;
 use crate::wire::{Flags, Segment};
 
@@ -24,7 +25,7 @@ impl Burst {
     }
 }
 
-impl Pause {
+impl Facts {
     /// Each ACK released several segments, and the last of them alone carried PSH: each time the sender sent all that its
     /// buffer held (4.4BSD `tcp_output`). A window would have kept some of it back. A frame of several segments shows
     /// nothing, because Linux marks its frames.
@@ -44,7 +45,9 @@ impl Pause {
         let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
         behind && cut && single && silent()
     }
+}
 
+impl Pause<'_> {
     /// The last segment was a full one without PSH, from a sender that marks the end of its data: more was queued. No
     /// window holds that back for longer than the retransmission timer.
     pub fn in_mid_write(&self) -> bool {

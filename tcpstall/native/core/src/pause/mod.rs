@@ -18,6 +18,7 @@ mod later;
 mod mid_write;
 mod open;
 mod over;
+pub mod pauses;
 pub mod persist;
 mod rare_events;
 pub mod reading;
@@ -42,8 +43,9 @@ mod whole_burst;
 
 pub use bottleneck::BusyPeriod;
 pub use burst::Burst;
-pub use evidence::Pause;
+pub use evidence::Facts;
 pub use over::Over;
+pub use pauses::{Pause, Pauses, Rest};
 pub use persist::Persist;
 pub use reading::{Backlog, Reading};
 pub use repair::{Attempt, PauseRepairs, Trigger};

@@ -1,7 +1,7 @@
 //! The silence after a sender's last data in which nobody waited for anything.
 
 use super::builder::Builder;
-use super::evidence::Pause;
+use super::evidence::Facts;
 use crate::flow::Half;
 use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
@@ -49,7 +49,7 @@ impl Builder {
         Some(Over { all_acked, largest_window: at.largest_window, unheard: !last.heard })
     }
 
-    /// The same as [`Pause::is_over`] of the pause that would end now.
+    /// The same as [`Facts::is_over`] of the pause that would end now.
     fn is_over(&self) -> bool {
         let rare = self.open.rare();
         self.pauses.len() == 0
@@ -67,7 +67,7 @@ fn is_the_peers(turn: Option<(Nanos, Nanos)>, pause: (Nanos, Nanos), threshold: 
     turn.is_some_and(|(first, last)| first - pause.0 <= threshold && pause.1 - last <= threshold)
 }
 
-impl Pause {
+impl Facts {
     /// Nobody waited when the flow ended: everything that the sender had sent was acknowledged, no window had closed, and
     /// nothing was being repaired. Whatever its cause, such a pause is nobody's stall. Copies of what had been acknowledged
     /// repair nothing: the ACK was late or lost behind the tap.

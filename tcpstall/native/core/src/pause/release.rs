@@ -1,12 +1,12 @@
 //! What may have released the data that ended a pause.
 
-use super::Pause;
+use super::Facts;
 use crate::time::Nanos;
 
 /// Part of a wait, as a divisor, from which data that left by itself may well have met the tolerance after an ACK.
 const CHANCE: i64 = 4;
 
-impl Pause {
+impl Facts {
     /// Away from the sender and after a wait this short, that data followed an ACK may be chance.
     pub fn ack_is_no_proof(&self) -> bool {
         !self.near_sender() && self.tolerance().times(CHANCE) >= self.duration()

@@ -1,8 +1,8 @@
 //! Room in the windows that the sender did not use: another reason held its data.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 
-impl Pause {
+impl Facts {
     /// The data left at once at an ACK, although an earlier ACK had made room for it in both windows: each ACK of new data
     /// makes room in the congestion window (RFC 5681 §2), and the peer's window had room for a full segment.
     pub fn let_room_pass(&self) -> bool {

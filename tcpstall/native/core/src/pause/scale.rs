@@ -1,6 +1,6 @@
 //! Infers a window scale that was not captured from how the flights fill the window.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 use super::some::replace_some;
 use crate::time::Nanos;
 
@@ -17,27 +17,27 @@ const FULL_SHARE: f64 = 0.3;
 /// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound.
 /// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
 /// that. Where even that bound leaves room, no window was full.
-pub(super) fn settle(pauses: Vec<Pause>) -> Vec<Pause> {
+pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
     let overrun = pauses.iter().filter(|pause| overruns(pause)).count();
     // Where flights end at the window it is one: an ACK that the tap saw late makes it seem overrun once.
     let is_none = overrun > pauses.iter().filter(|pause| ends_at_window(pause)).count();
     let pauses = if is_none { pauses.into_iter().map(without_window).collect() } else { pauses };
     let judged =
-        |pause: &&Pause| is_unscaled(pause) && pause.flight_at_start > 0 && !pause.flight_unknown && !pause.first;
+        |pause: &&Facts| is_unscaled(pause) && pause.flight_at_start > 0 && !pause.flight_unknown && !pause.first;
     let fits = |shift: &u32| pauses.iter().filter(judged).all(|pause| pause.flight_at_start <= window(pause, *shift));
     let Some(shift) = (0..=MAX_SHIFT).find(fits) else { return pauses };
-    let pauses = replace_some(pauses, is_unscaled, |pause| Pause {
+    let pauses = replace_some(pauses, is_unscaled, |pause| Facts {
         least_room: Some(window(&pause, shift) - pause.flight_at_start),
         ..pause
     });
-    let is_full = |pause: &&Pause| {
+    let is_full = |pause: &&Facts| {
         let window = window(pause, shift);
         let room = window - pause.flight_at_start;
         // No sender cuts a segment short of the window's end (RFC 9293 §3.8.6.2.1): a short one before it ended a write.
         let filled = room == 0 || pause.before.ends_whole(pause.mss);
         window >= LEAST && room < pause.next_segment() && filled
     };
-    let full: Vec<&Pause> = pauses.iter().filter(judged).filter(is_full).collect();
+    let full: Vec<&Facts> = pauses.iter().filter(judged).filter(is_full).collect();
     let all = pauses.iter().filter(judged).count();
     if full.len() < FULL || (full.len() as f64) < FULL_SHARE * all as f64 || stands_while_the_window_moves(&full) {
         return pauses;
@@ -47,19 +47,19 @@ pub(super) fn settle(pauses: Vec<Pause>) -> Vec<Pause> {
 }
 
 /// The scale of the window is unknown. Before the first window was seen the field is also 0.
-fn is_unscaled(pause: &Pause) -> bool {
+fn is_unscaled(pause: &Facts) -> bool {
     pause.window.is_none() && (pause.window_field > 0 || pause.closed.is_some())
 }
 
-fn window(pause: &Pause, shift: u32) -> i64 {
+fn window(pause: &Facts, shift: u32) -> i64 {
     i64::from(pause.window_field) << shift
 }
 
 /// The pause with the inferred `window` at its start; the `largest` of the sender's pauses was announced too.
-fn with_window(window: i64, largest: i64, pause: Pause) -> Pause {
+fn with_window(window: i64, largest: i64, pause: Facts) -> Facts {
     let room = window - pause.flight_at_start;
     let widened = pause.widened.filter(|_| room < pause.next_segment());
-    Pause {
+    Facts {
         window: Some(window),
         room_at_start: Some(room),
         largest_window: pause.largest_window.max(largest),
@@ -73,7 +73,7 @@ fn with_window(window: i64, largest: i64, pause: Pause) -> Pause {
 /// More was in flight than the largest window that was ever announced allows, by over a segment, although the SYNs show no
 /// scale: no sender does that (RFC 9293 §3.8.6), so a middlebox changed a SYN, or another host sent it. A lone byte may be a
 /// window probe.
-fn overruns(pause: &Pause) -> bool {
+fn overruns(pause: &Facts) -> bool {
     let unscaled = pause.window.is_some_and(|window| window > 0 && window == i64::from(pause.window_field));
     let most = pause.largest_window.max(pause.window.unwrap_or_default());
     let certain = !pause.flight_unknown && pause.unseen.is_nothing() && pause.disorder == Nanos::ZERO;
@@ -81,22 +81,22 @@ fn overruns(pause: &Pause) -> bool {
 }
 
 /// The flight left less than a segment of the window, or overran it by less than one.
-fn ends_at_window(pause: &Pause) -> bool {
+fn ends_at_window(pause: &Facts) -> bool {
     pause.flight_at_start > 0 && pause.room_at_start.is_some_and(|room| room.abs() < i64::from(pause.mss))
 }
 
 /// The pause with a window of unknown scale; only a field of 0 still says that it is closed.
-fn without_window(pause: Pause) -> Pause {
+fn without_window(pause: Facts) -> Facts {
     let narrow = pause.persist.window.is_some_and(|window| window > 0);
-    let pause = if narrow { Pause { closed: None, reopened: None, ..pause } } else { pause };
+    let pause = if narrow { Facts { closed: None, reopened: None, ..pause } } else { pause };
     if pause.window_field == 0 {
         return pause;
     }
-    Pause { window: None, room_at_start: None, room_held: None, largest_window: 0, ..pause }
+    Facts { window: None, room_at_start: None, room_held: None, largest_window: 0, ..pause }
 }
 
 /// The flights are equal to the byte and not whole segments, while the window is not the same: it bounds none of them.
-fn stands_while_the_window_moves(full: &[&Pause]) -> bool {
+fn stands_while_the_window_moves(full: &[&Facts]) -> bool {
     let (flight, mss) = (full[0].flight_at_start, i64::from(full[0].mss.max(1)));
     let stands = flight % mss != 0 && full.iter().all(|pause| pause.flight_at_start == flight);
     stands && full.iter().any(|pause| pause.window_field != full[0].window_field)

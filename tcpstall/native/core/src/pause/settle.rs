@@ -4,7 +4,7 @@
 use super::burst::{Burst, Clump};
 use super::coverage;
 use super::cut_short;
-use super::evidence::Pause;
+use super::evidence::Facts;
 use super::later::Later;
 use super::scale;
 use super::some::replace_some;
@@ -29,7 +29,7 @@ pub(super) struct Shown<'a> {
 /// The pauses of one sender when its flow is over.
 pub(super) struct Settled {
     /// Pauses in order of time, without those that turned out too short.
-    pub(super) pauses: Vec<Pause>,
+    pub(super) pauses: Vec<Facts>,
     /// Bursts before these pauses.
     pub(super) bursts: Vec<Burst>,
     /// Time in pauses that turned out too short, while the peer's window was full.
@@ -38,35 +38,35 @@ pub(super) struct Settled {
 
 /// Settles the `frozen` pauses of one sender; `later` are facts about some of them, in the order of their numbers. The
 /// bursts are listed in the memory of `bursts`.
-pub(super) fn settle(frozen: Vec<Pause>, later: &[Later], shown: &Shown, bursts: Vec<Burst>) -> Settled {
+pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts: Vec<Burst>) -> Settled {
     let (bursts, full_for) = joined(&frozen, shown, bursts);
     let whole = Whole::of(shown);
     let (mut later, mut befores) = (later.iter().peekable(), bursts.iter().copied().peekable());
-    let settled = |(number, pause): (usize, Pause)| {
+    let settled = |(number, pause): (usize, Facts)| {
         let later = later.next_if(|later| later.pause == number);
         if shown.is_short(&pause) {
             return None;
         }
         let before = if pause.first { pause.before } else { befores.next().unwrap_or_default() };
-        let pause = Pause { before, after: befores.peek().copied().unwrap_or_default(), ..pause };
+        let pause = Facts { before, after: befores.peek().copied().unwrap_or_default(), ..pause };
         let pause = match later {
             Some(later) => later.added_to(pause),
             None => pause,
         };
         Some(whole.settles(pause))
     };
-    let pauses: Vec<Pause> = frozen.into_iter().enumerate().filter_map(settled).collect();
+    let pauses: Vec<Facts> = frozen.into_iter().enumerate().filter_map(settled).collect();
     let pauses = coverage::settle(pauses, shown.connection.has_spoken(shown.sender.peer()));
     let pauses = scale::settle(pauses);
     // Where flights fill the window, the windows were read at the wrong time too.
-    let later = |pause: &Pause| pause.unseen.placed_later && !pause.scale_inferred && pause.closed.is_none();
-    let pauses = replace_some(pauses, later, Pause::with_whole_burst);
+    let later = |pause: &Facts| pause.unseen.placed_later && !pause.scale_inferred && pause.closed.is_none();
+    let pauses = replace_some(pauses, later, Facts::with_whole_burst);
     Settled { pauses: cut_short::settle(pauses), bursts, full_for }
 }
 
 /// Joins bursts over pauses that turned out too short: returns the burst before each of the others, and the time in the
 /// short ones while the window was full.
-fn joined(frozen: &[Pause], shown: &Shown, mut bursts: Vec<Burst>) -> (Vec<Burst>, Nanos) {
+fn joined(frozen: &[Facts], shown: &Shown, mut bursts: Vec<Burst>) -> (Vec<Burst>, Nanos) {
     bursts.reserve_exact(frozen.len());
     let (mut joined, mut full_for): (Option<Burst>, Nanos) = (None, Nanos::ZERO);
     for pause in frozen {
@@ -84,7 +84,7 @@ fn joined(frozen: &[Pause], shown: &Shown, mut bursts: Vec<Burst>) -> (Vec<Burst
 
 impl Shown<'_> {
     /// The pause turned out too short for a pause: the bursts around it are one.
-    fn is_short(&self, pause: &Pause) -> bool {
+    fn is_short(&self, pause: &Facts) -> bool {
         pause.ended && !pause.first && pause.left_out.is_none() && pause.duration() <= self.threshold
     }
 }
@@ -133,7 +133,7 @@ impl<'a> Whole<'a> {
     }
 
     /// The `pause` as the whole flow shows it.
-    fn settles(&self, pause: Pause) -> Pause {
+    fn settles(&self, pause: Facts) -> Facts {
         let distance = self.half.vantage.at(pause.end).max(self.least).unwrap_or_default();
         let pause = if pause.held_up { pause } else { pause.with_tap_at(distance) };
         let nothing_lost = self.shared_ids && pause.hole.is_none();
@@ -147,7 +147,7 @@ impl<'a> Whole<'a> {
             bare_acks: !self.half.bare_ack,
             ..pause.unseen
         };
-        let pause = Pause {
+        let pause = Facts {
             base_rtt: self.connection.base_rtt_at(pause.end),
             lost_before_tap: if nothing_lost { 0 } else { pause.lost_before_tap },
             left_together: self.left_together(&pause),
@@ -165,11 +165,11 @@ impl<'a> Whole<'a> {
         let pause = if self.inferred { pause.with_whole_burst() } else { pause };
         let placed_later = pause.unseen.blind && self.proven;
         let unplaced = pause.unseen.unplaced || placed_later;
-        Pause { unseen: Unseen { placed_later, unplaced, ..pause.unseen }, ..pause }
+        Facts { unseen: Unseen { placed_later, unplaced, ..pause.unseen }, ..pause }
     }
 
     /// By the sender's clock the data on both sides of the pause left within half of it.
-    fn left_together(&self, pause: &Pause) -> bool {
+    fn left_together(&self, pause: &Facts) -> bool {
         // Data that was sent again inside the pause has a later stamp than the data before the pause.
         let known = !pause.first && pause.retransmissions == 0 && pause.probes == 0;
         let ticks = pause.stamps_apart.filter(|_| known);
@@ -178,17 +178,17 @@ impl<'a> Whole<'a> {
     }
 }
 
-impl Pause {
+impl Facts {
     /// The pause corrected for the tap's `distance`, which turned out to differ from the one known when the pause was
     /// frozen: ACKs inside the pause reached the sender later or earlier.
-    pub(super) fn with_tap_at(self, distance: Nanos) -> Pause {
+    pub(super) fn with_tap_at(self, distance: Nanos) -> Facts {
         let shift = distance - self.distance;
         if shift == Nanos::ZERO {
             return self;
         }
         let end = self.end;
         let moved = |time: Nanos| (time + shift).min(end);
-        Pause {
+        Facts {
             distance,
             held: (self.held - shift.or_zero()).or_zero(),
             last_ack: self.last_ack.map(moved),

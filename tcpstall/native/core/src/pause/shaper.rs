@@ -6,13 +6,14 @@
 
 use super::beat::{is_same_pace, rate};
 use super::bottleneck::BusyPeriod;
-use super::evidence::Pause;
+use super::evidence::Facts;
+use super::pauses::Context;
 
 /// Pauses of the same rate that are no accident.
 const MANY: usize = 8;
 
 /// Marks the pauses of one sender that such a queue made.
-pub(super) fn find(pauses: &mut [Pause]) {
+pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     let mut rates: Vec<f64> = pauses.iter().filter_map(passed).collect();
     if rates.len() < MANY {
         return;
@@ -23,9 +24,10 @@ pub(super) fn find(pauses: &mut [Pause]) {
     if alike < MANY || 3 * alike < 2 * rates.len() {
         return;
     }
-    for pause in pauses.iter_mut().filter(|pause| passed(pause).is_some_and(|rate| is_same_pace(rate, usual))) {
-        pause.context.shaped = true;
-        pause.context.bottleneck = Some(BusyPeriod {
+    let is_alike = |pause: &Facts| passed(pause).is_some_and(|rate| is_same_pace(rate, usual));
+    for (pause, context) in pauses.iter().zip(contexts).filter(|(pause, _)| is_alike(pause)) {
+        context.shaped = true;
+        context.bottleneck = Some(BusyPeriod {
             start: pause.start(),
             end: pause.end,
             bytes: i64::from(pause.after.first_frame),
@@ -37,7 +39,7 @@ pub(super) fn find(pauses: &mut [Pause]) {
 
 /// Rate at which a full segment that had been held for most of the pause ended it, payload bytes per second. Turns of the
 /// peer have a length of their own.
-fn passed(pause: &Pause) -> Option<f64> {
+fn passed(pause: &Facts) -> Option<f64> {
     let goes_on = pause.ended && !pause.first && pause.peer_bytes == 0 && pause.retransmissions == 0;
     let held = goes_on && pause.after.first_frame >= pause.mss && pause.held + pause.held >= pause.duration();
     rate(u64::from(pause.after.first_frame), pause.duration()).filter(|_| held)

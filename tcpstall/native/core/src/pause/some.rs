@@ -1,13 +1,13 @@
 //! Replaces some pauses of a list.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 
 /// The pauses, those that `is_meant` as `replaced` returns them. Usually none is meant, and no pause is moved.
 pub(super) fn replace_some(
-    pauses: Vec<Pause>,
-    is_meant: impl Fn(&Pause) -> bool,
-    replaced: impl Fn(Pause) -> Pause,
-) -> Vec<Pause> {
+    pauses: Vec<Facts>,
+    is_meant: impl Fn(&Facts) -> bool,
+    replaced: impl Fn(Facts) -> Facts,
+) -> Vec<Facts> {
     if !pauses.iter().any(&is_meant) {
         return pauses;
     }

@@ -1,7 +1,8 @@
-//! Feeds the traits with pauses, and gives each pause the evidence of the traits.
+//! Feeds the traits with pauses, gives each context their evidence, and settles the congestion windows by them.
 
 use super::burst::Burst;
-use super::evidence::Pause;
+use super::evidence::Facts;
+use super::pauses::Context;
 use crate::sender::timers;
 use crate::traits::{self, BurstAndPause, Read, Second, Tail};
 
@@ -12,76 +13,116 @@ const SURE_STEPS: u32 = 2;
 /// Pauses of a short flow: no more than these need no memory from the heap.
 const FEW: usize = 4;
 
-/// Learns the sender's traits from its pauses in order of time.
-pub(super) fn read(pauses: &mut [Pause]) {
+/// Learns the sender's traits from its pauses in order of time, and settles the congestion windows by them: returns the
+/// pauses. The traits, and the evidence that they give, go into the `contexts`.
+pub(super) fn settle(pauses: Vec<Facts>, contexts: &mut [Context]) -> Vec<Facts> {
     let count = pauses.len();
     if count <= FEW {
         let (mut rounds, mut reads) = ([BurstAndPause::default(); FEW], [Read::default(); FEW]);
-        learn(pauses, &mut rounds[..count], &mut reads[..count]);
+        learn(pauses, contexts, &mut rounds[..count], &mut reads[..count])
     } else {
-        learn(pauses, &mut vec![BurstAndPause::default(); count], &mut vec![Read::default(); count]);
+        learn(pauses, contexts, &mut vec![BurstAndPause::default(); count], &mut vec![Read::default(); count])
     }
 }
 
 /// The same with room for a round and its evidence per pause.
-fn learn(pauses: &mut [Pause], rounds: &mut [BurstAndPause], reads: &mut [Read]) {
+fn learn(pauses: Vec<Facts>, contexts: &mut [Context], rounds: &mut [BurstAndPause], reads: &mut [Read]) -> Vec<Facts> {
     let (mut acked, mut una, mut emptied) = (0, None, true);
     for (pause, room) in pauses.iter().zip(&mut *rounds) {
         *room = BurstAndPause { from_empty: emptied, ..round(pause, &mut una, &mut acked) };
         emptied = room.emptied;
     }
     let traits = traits::learn(rounds, reads);
+    for (context, read) in contexts.iter_mut().zip(&*reads) {
+        (context.traits, context.read) = (traits, *read);
+    }
     let first = rounds.iter().find(|round| !round.no_burst).map_or(0, |round| round.out);
-    forget_idles(pauses, first);
-    for ((pause, read), round) in pauses.iter_mut().zip(reads).zip(rounds) {
-        let read = *read;
-        (pause.context.traits, pause.context.read) = (traits, read);
-        if read.climb >= SURE_STEPS {
-            pause.cwnd = pause.cwnd.min(round.out);
-        }
-        if read.before_idle.is_some() && pause.cwnd_before_idle.is_none() {
-            (pause.cwnd_before_idle, pause.cwnd_after_idle) = (read.before_idle, traits.after_idle.value);
-            pause.old_window_known = true;
-        }
+    let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false };
+    let settled = |(pause, (round, read)): (&Facts, (&BurstAndPause, &Read))| windows.settled(pause, round, read);
+    // Nearly always the model of the congestion window was right.
+    let evidence = || rounds.iter().zip(&*reads);
+    let as_modelled =
+        pauses.iter().zip(evidence()).map(settled).zip(&pauses).all(|(new, pause)| new == Window::of(pause));
+    if as_modelled {
+        return pauses;
+    }
+    let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false };
+    let settled = |(pause, (round, read)): (Facts, _)| {
+        let Window { cwnd, before_idle, after_idle, old_known } = windows.settled(&pause, round, read);
+        Facts { cwnd, cwnd_before_idle: before_idle, cwnd_after_idle: after_idle, old_window_known: old_known, ..pause }
+    };
+    pauses.into_iter().zip(evidence()).map(settled).collect()
+}
+
+/// The congestion window at a pause.
+#[derive(Clone, Copy, PartialEq)]
+struct Window {
+    cwnd: u32,
+    before_idle: Option<u32>,
+    after_idle: Option<u32>,
+    old_known: bool,
+}
+
+impl Window {
+    fn of(pause: &Facts) -> Window {
+        let Facts { cwnd, cwnd_before_idle, cwnd_after_idle, old_window_known, .. } = *pause;
+        Window { cwnd, before_idle: cwnd_before_idle, after_idle: cwnd_after_idle, old_known: old_window_known }
     }
 }
 
-/// Removes idle periods that were losses: a loss lowered the window, not the idling.
-fn forget_idles(pauses: &mut [Pause], first: u32) {
-    let mut lost = false;
-    for pause in pauses {
-        lost |= is_below_restart(pause, first);
-        if lost {
-            (pause.cwnd_before_idle, pause.cwnd_after_idle) = (None, None);
+/// Settles the windows of one sender's pauses one after the other.
+struct Windows {
+    /// Segments out at the sender's first wait.
+    first: u32,
+    /// Window after an idle period, by the traits.
+    after_idle: Option<u32>,
+    /// A loss has lowered the window since it was last known.
+    lost: bool,
+}
+
+impl Windows {
+    /// The window at the next `pause`. Idle periods that were losses are none: a loss lowered the window, not the idling.
+    fn settled(&mut self, pause: &Facts, round: &BurstAndPause, read: &Read) -> Window {
+        let mut window = Window::of(pause);
+        self.lost |= is_below_restart(pause, self.first);
+        if self.lost {
+            (window.before_idle, window.after_idle) = (None, None);
         }
         if outlasts_timer(pause) {
-            lost = pause.broke_off();
+            self.lost = pause.broke_off();
         }
+        if read.climb >= SURE_STEPS {
+            window.cwnd = window.cwnd.min(round.out);
+        }
+        if read.before_idle.is_some() && window.before_idle.is_none() {
+            (window.before_idle, window.after_idle, window.old_known) = (read.before_idle, self.after_idle, true);
+        }
+        window
     }
 }
 
 /// An ACK ended a wait with fewer whole segments out than the flow began with, which is less than any idle period leaves (RFC
 /// 5681 §4.1: the smaller of the initial window and the window before): a loss had lowered the window further.
-fn is_below_restart(pause: &Pause, first: u32) -> bool {
+fn is_below_restart(pause: &Facts, first: u32) -> bool {
     let below = pause.cwnd_after_idle.is_some_and(|restarted| pause.segments_held < restarted.min(first));
     let waits = pause.released_by_ack() && !pause.is_turn() && pause.has_room() == Some(true);
     below && waits && !pause.short_segment_out && !pause.flight_unknown
 }
 
 /// All data was acknowledged, and more was sent only after the retransmission timer would have fired.
-fn outlasts_timer(pause: &Pause) -> bool {
+fn outlasts_timer(pause: &Facts) -> bool {
     pause.ended && pause.left_in_flight == 0 && pause.duration() > timers::rto(pause.srtt)
 }
 
 /// All data was acknowledged, and more was sent only after the shortest retransmission timer of any stack would have
 /// fired. Some stacks apply the floor of 200 ms to the whole timer, and not to its variance part (RFC 6298 §2.4): the
 /// flights after the silence show whether the window was lowered.
-fn outlasts_floor(pause: &Pause) -> bool {
+fn outlasts_floor(pause: &Facts) -> bool {
     let floor = pause.srtt.map_or(timers::INITIAL_RTO, |srtt| srtt.max(timers::LINUX_RTO_MIN));
     pause.ended && pause.left_in_flight == 0 && pause.duration() > floor
 }
 
-fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause {
+fn round(pause: &Facts, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause {
     let mss = i64::from(pause.mss.max(1));
     let released = pause.released_by_ack();
     let trails = released && pause.near_sender();
@@ -131,12 +172,12 @@ fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause
 
 /// The tap at the receiver counted ACKs as soon as they left, before its distance was known: the sender still had the
 /// whole burst in flight.
-fn answered_early(pause: &Pause) -> bool {
+fn answered_early(pause: &Facts) -> bool {
     pause.unseen.blind && !pause.first && pause.distance > pause.rtt().scaled(0.5)
 }
 
 /// Classifies the end of a burst.
-fn tail(pause: &Pause, burst: &Burst) -> Tail {
+fn tail(pause: &Facts, burst: &Burst) -> Tail {
     let last = burst.last_frame;
     if burst.ends_whole(pause.mss) {
         Tail::Whole
@@ -149,7 +190,7 @@ fn tail(pause: &Pause, burst: &Burst) -> Tail {
 
 /// Classifies the reaction to a short segment that was alone in flight: in the burst after the pause, or after the pause
 /// itself.
-fn second(pause: &Pause) -> Second {
+fn second(pause: &Facts) -> Second {
     let (mss, first) = (u64::from(pause.mss), u64::from(pause.after.first_frame));
     if !pause.ended || pause.left_in_flight > 0 || first >= mss {
         return Second::None;

@@ -1,7 +1,7 @@
 //! Reads at a tap away from the sender in how many frames a flight left: Linux marks the end of each frame of several
 //! segments with PSH (`__tcp_transmit_skb`, since 5.5).
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 use crate::sender::cwnd::CongestionPhase;
 
 /// Nanoseconds of the pacing rate that Linux puts into one frame: `tcp_tso_autosize` shifts it by `sk_pacing_shift`, 10.
@@ -28,7 +28,7 @@ const LEAST_FRAME: u32 = 2;
 /// Divisor of the congestion window: room from which no frame is kept back (Linux `sysctl_tcp_tso_win_divisor`, 3).
 const KEPT_BACK: u32 = 3;
 
-impl Pause {
+impl Facts {
     /// The last frame was as large as a frame can be: a burst of such frames stops where the window has no room for another.
     pub fn fills_frames(&self) -> bool {
         self.before.last_frame <= LARGEST_FRAME && self.before.last_frame + self.mss > LARGEST_FRAME - LARGEST_HEADERS

@@ -15,8 +15,8 @@ use super::LEAST_PAUSE;
 use super::bottleneck::BusyPeriod;
 use super::builder::{Builder, Idle};
 use super::burst::Burst;
-use super::evidence::Pause;
 use super::over::Over;
+use super::pauses::Pauses;
 use super::repair::Trigger;
 use super::spikes::Spikes;
 use crate::flow::{
@@ -79,7 +79,7 @@ pub struct Finished {
     /// silence is not among the pauses.
     pub over: [Option<Over>; 2],
     /// Pauses of the client and of the server, in order of time.
-    pub pauses: [Vec<Pause>; 2],
+    pub pauses: [Pauses; 2],
     /// Bursts of the client and of the server.
     pub bursts: [Vec<Burst>; 2],
     /// Times when the path was busy with the data of the client and of the server.

@@ -1,12 +1,12 @@
 //! Rebuilds the data in flight of pauses from before the tap's distance was known.
 
-use super::evidence::Pause;
+use super::evidence::Facts;
 use super::unseen::Unseen;
 
-impl Pause {
+impl Facts {
     /// The pause corrected if its ACKs counted as soon as they passed the tap, because its distance was not known yet. A burst
     /// shorter than half the distance was in flight as a whole: its first ACK was still under way when it ended.
-    pub(super) fn with_whole_burst(self) -> Pause {
+    pub(super) fn with_whole_burst(self) -> Facts {
         let half = self.distance.scaled(0.5);
         let (burst, undisturbed) = (&self.before, self.retransmissions == 0 && self.lost_before_tap == 0);
         let short = burst.end - burst.start < half && self.duration() > half;
@@ -16,11 +16,11 @@ impl Pause {
         let unseen = Unseen { blind: false, ..self.unseen };
         let more = burst.bytes as i64 - self.flight_at_start;
         if more <= 0 {
-            return Pause { unseen, ..self };
+            return Facts { unseen, ..self };
         }
         let flight = burst.bytes as i64;
         let segments = burst.bytes.div_ceil(u64::from(self.mss.max(1))) as u32;
-        Pause {
+        Facts {
             flight_at_start: flight,
             segments_at_start: segments,
             segments_held: segments,

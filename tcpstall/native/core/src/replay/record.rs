@@ -208,7 +208,7 @@ pub fn among(records: &mut [&mut Record]) {
 fn silences(flow: &Finished, end: End, limits: &Limits) -> Vec<Silence> {
     let mut silences = Vec::new();
     for pause in flow.pauses[end].iter().filter(|pause| pause.ended) {
-        for part in causes::explain(pause, limits, flow.threshold) {
+        for part in causes::explain(&pause, limits, flow.threshold) {
             silences.push(Silence {
                 cause: part.cause,
                 start: part.start,

@@ -22,7 +22,7 @@ use crate::causes::{self, Cause, HandshakeEvidence, Limits, Missing, PausePart, 
 use crate::exchange::{self, Wait};
 use crate::few::Few;
 use crate::flow::{Connection, End, Half};
-use crate::pause::{Burst, Finished, Pause};
+use crate::pause::{Burst, Finished, Pause, Pauses, Rest};
 use crate::time::Nanos;
 use crate::vec_growth;
 
@@ -72,7 +72,7 @@ fn unrated(
     // A row takes kilobytes: nothing of that size is moved because the list grows. Nearly each pause is a stall, and the
     // handshake.
     let opening = usize::from(connection.handshake.start().is_some() && !connection.continues);
-    let mut stalls = lists.stalls(flow.pauses.iter().map(Vec::len).sum::<usize>() + opening);
+    let mut stalls = lists.stalls(flow.pauses.iter().map(Pauses::len).sum::<usize>() + opening);
     let outcome = Outcome::of(flow);
     add_handshake(flow, outcome, &mut stalls);
     let busy = [judged(flow, End::Client, limits, &mut stalls), judged(flow, End::Server, limits, &mut stalls)];
@@ -163,26 +163,26 @@ fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallR
     }
     let (mut climb, mut blocked) = (Climb::default(), Vec::new());
     let (mut free, last) = (flow.connection().start, flow.connection().end);
-    for pause in &flow.pauses[sender] {
+    for pause in flow.pauses[sender].iter() {
         if let Some(end) = pause.all_acked.filter(|_| pause.is_over() && !pause.is_the_peers(flow.threshold)) {
             busy.ends(end);
             continue;
         }
-        for mut part in causes::explain(pause, limits, flow.threshold) {
+        for mut part in causes::explain(&pause, limits, flow.threshold) {
             // An end waits for one thing at a time and only during its flow, even where hostile clocks and distances
             // contradict that.
             part.start = part.start.clamp(free, last);
             part.end = part.end.clamp(part.start, last);
             free = part.end;
-            let waited = is_stall(pause, &part, flow.threshold);
-            busy.add(pause, &part, waited);
-            climb.add(pause, &part, waited.then_some(stalls.len()), stalls);
+            let waited = is_stall(&pause, &part, flow.threshold);
+            busy.add(&pause, &part, waited);
+            climb.add(&pause, &part, waited.then_some(stalls.len()), stalls);
             if waited && part.cause == Cause::SndbufLimited {
                 blocked.push((stalls.len(), pause));
             }
             if waited {
                 let rest = part.rest.take();
-                vec_growth::push(stalls, stall_row(rest.as_deref().unwrap_or(pause), part));
+                vec_growth::push(stalls, stall_row(&rest.as_deref().map_or(pause, Rest::pause), part));
             }
         }
     }

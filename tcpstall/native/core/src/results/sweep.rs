@@ -319,7 +319,7 @@ mod tests {
             flow.push(segment(at + 1, 1, 1, seq + 100, Flags::ACK, 0));
         }
         let mut watch = Box::new(Watch::new(&flow[0]));
-        watch.keeps_pauses(2 * size_of::<crate::pause::Pause>());
+        watch.keeps_pauses(2 * size_of::<crate::pause::Facts>());
         for segment in &flow {
             watch.sees(segment);
         }

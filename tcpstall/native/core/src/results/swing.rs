@@ -7,7 +7,7 @@ use crate::pause::Pause;
 /// Fills in the numbers of one sender's waits for its send buffer where the flight has no plateau: a blocked writer
 /// wakes when a third of the buffer is free (sk_stream_write_space), so the flight may swing between two thirds of
 /// the level and the level.
-pub(super) fn fill_in_swing(pauses: &[(usize, &Pause)], stalls: &mut [StallRow]) {
+pub(super) fn fill_in_swing(pauses: &[(usize, Pause)], stalls: &mut [StallRow]) {
     let level = pauses.iter().map(|(_, pause)| pause.flight_at_start).max().unwrap_or(0);
     let swings = |pause: &Pause| pause.flight_at_start * 3 >= level * 2;
     let told = pauses.iter().any(|(row, _)| stalls[*row].evidence.ceiling != Ceiling::default());

@@ -3,7 +3,7 @@
 use crate::flow::window::Scale;
 use crate::flow::{Connection, End};
 use crate::json::{Print, Row, Text, named, row};
-use crate::pause::Finished;
+use crate::pause::{Finished, Pauses};
 use crate::words::words;
 
 /// Smallest round of a bulk transfer, segments (RFC 6928 §2: the initial window).
@@ -198,7 +198,7 @@ impl TrustRow {
         // With one end only, the other end's data is missing by nature, not by a hole.
         self.because(touched >= SOME_ROUNDS && !self.one_sided, Reason::DataUnseen, level);
         let unheard = flow.over.iter().flatten().any(|over| over.unheard)
-            || flow.pauses.iter().flatten().any(|pause| pause.unseen.acks);
+            || flow.pauses.iter().flat_map(Pauses::iter).any(|pause| pause.unseen.acks);
         self.because(unheard && !self.one_sided, Reason::AcksUnseen, TrustLevel::Medium);
         self.because(flow.incomplete(), Reason::PacketsLeftOut, TrustLevel::Medium);
         self.because(self.clock_steps > 0, Reason::ClockStepped, TrustLevel::Medium);

@@ -4,7 +4,7 @@ use super::{Builder, PauseEnd};
 use crate::flow::tsval_clock::TsvalClock;
 use crate::flow::{Half, Short};
 use crate::pause::burst::Burst;
-use crate::pause::evidence::{Context, Pause};
+use crate::pause::evidence::Facts;
 use crate::pause::open::Left;
 use crate::pause::unseen::Unseen;
 use crate::sender::Cwnd;
@@ -12,7 +12,7 @@ use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 
 impl Builder {
-    pub(super) fn freeze(&self, ending: &PauseEnd, half: &Half, cwnd: &Cwnd, left: Left) -> Pause {
+    pub(super) fn freeze(&self, ending: &PauseEnd, half: &Half, cwnd: &Cwnd, left: Left) -> Facts {
         let (open, rare) = (&self.open, self.open.rare());
         let at = open.beginning.unwrap_or_default();
         let freeing = self.train;
@@ -20,7 +20,7 @@ impl Builder {
         let segments_held = freeing.map_or(at.segments, |train| train.segments);
         let filled = self.holes.misses(ending.hole.1) && !half.ip_id.was_overtaken();
         let clock = ending.next_packet.map(|_| &half.vantage.tsval_clock);
-        Pause {
+        Facts {
             sender: self.sender,
             before: self.burst,
             first: !self.sending,
@@ -105,7 +105,6 @@ impl Builder {
                 departure: clock.is_some_and(|clock| clock.may_hide(ending.time - self.burst.end)),
                 ..open.unseen
             },
-            context: Context::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
 use crate::packet_no::PacketNo;
-use crate::pause::evidence::Pause;
+use crate::pause::evidence::Facts;
 use crate::time::Nanos;
 
 /// Longest delay by reordering in the network; a quarter of the round trip (RFC 8985 §6.2) where that is less.
@@ -111,7 +111,7 @@ impl Builder {
     #[cold]
     fn may_be_heard(&mut self, time: Nanos, bytes: i64, packet: PacketNo) {
         // An ACK of the data that ended the pause came after it: the one that the sender had heard is not in the capture.
-        let is_it = |pause: &Pause| bytes <= pause.left_in_flight && time - pause.end < REORDERING;
+        let is_it = |pause: &Facts| bytes <= pause.left_in_flight && time - pause.end < REORDERING;
         let known = self.pauses.later().is_some_and(|later| later.heard.is_some());
         if !known
             && self.pauses.newest().is_some_and(is_it)

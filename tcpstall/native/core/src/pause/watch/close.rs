@@ -4,8 +4,8 @@ use super::super::arrange;
 use super::super::bottleneck::BusyPeriod;
 use super::super::builder::PauseEnd;
 use super::super::burst::Burst;
-use super::super::evidence::Pause;
 use super::super::over::{LastSilence, Over};
+use super::super::pauses::Pauses;
 use super::super::settle::Shown;
 use super::Watch;
 use crate::flow::End;
@@ -15,7 +15,7 @@ use crate::time::Nanos;
 #[derive(Default)]
 pub(super) struct Closed {
     pub(super) over: Option<Over>,
-    pub(super) pauses: Vec<Pause>,
+    pub(super) pauses: Pauses,
     pub(super) bursts: Vec<Burst>,
     pub(super) busy_periods: Vec<BusyPeriod>,
 }
@@ -48,7 +48,7 @@ impl Watch {
         if let Some(over) = builder.over(&last, half) {
             let mut bursts = std::mem::take(&mut builder.bursts);
             bursts.push(builder.current_burst());
-            return Closed { over: Some(over), pauses: Vec::new(), bursts, busy_periods };
+            return Closed { over: Some(over), pauses: Pauses::default(), bursts, busy_periods };
         }
         let ending = PauseEnd { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
         builder.close(&ending, half, &mut self.models[sender]);

@@ -1,7 +1,7 @@
 //! Measures the memory of a flow's pauses and of its data in flight, and reduces it where memory is short.
 
 use super::super::builder::{Builder, PAUSE_LIMIT};
-use super::super::evidence::Pause;
+use super::super::evidence::Facts;
 use super::Watch;
 use crate::flow::Half;
 
@@ -49,7 +49,7 @@ impl Watch {
     /// Limits the pauses of both senders together to `bytes` from here on.
     pub fn keeps_pauses(&mut self, bytes: usize) {
         let kept: usize = self.builders.iter().map(|builder| builder.pauses.len()).sum();
-        let room = bytes.saturating_sub(self.holding) / size_of::<Pause>();
+        let room = bytes.saturating_sub(self.holding) / size_of::<Facts>();
         let room = room.min(PAUSE_LIMIT.saturating_sub(kept));
         self.builders.iter_mut().for_each(|builder| builder.pause_room = room);
     }

@@ -28,7 +28,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Finished;
+    use super::super::super::{Finished, Pauses};
     use super::*;
     use crate::flow::End;
     use crate::seq::SeqNo;
@@ -71,7 +71,7 @@ mod tests {
 
     fn sizes(flow: &Finished) -> (u64, u64, usize) {
         let connection = flow.connection();
-        (connection.segments, connection.half(End::Server).bytes, flow.pauses.iter().map(Vec::len).sum())
+        (connection.segments, connection.half(End::Server).bytes, flow.pauses.iter().map(Pauses::len).sum())
     }
 
     #[test]

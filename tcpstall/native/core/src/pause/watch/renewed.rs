@@ -4,7 +4,7 @@ use super::{Finished, Watch};
 use crate::flow::End;
 use crate::pause::builder::Builder;
 use crate::pause::kept::KeptPauses;
-use crate::pause::{Burst, Pause};
+use crate::pause::{Burst, Facts};
 use crate::vec_growth;
 use crate::wire::Segment;
 
@@ -46,15 +46,15 @@ impl Finished {
     pub fn into_watch(self) -> Box<Watch> {
         let Finished { mut watch, pauses: [by_client, by_server], mut bursts, .. } = self;
         let [client, server] = &mut watch.builders;
-        client.takes_over(by_client, &mut bursts[End::Client]);
-        server.takes_over(by_server, &mut bursts[End::Server]);
+        client.takes_over(by_client.into_facts(), &mut bursts[End::Client]);
+        server.takes_over(by_server.into_facts(), &mut bursts[End::Server]);
         watch
     }
 }
 
 impl Builder {
     /// Takes over the memory of what a flow that is over left behind.
-    fn takes_over(&mut self, pauses: Vec<Pause>, bursts: &mut Vec<Burst>) {
+    fn takes_over(&mut self, pauses: Vec<Facts>, bursts: &mut Vec<Burst>) {
         if pauses.capacity() > 0 || self.pauses.len() > 0 {
             self.pauses = KeptPauses::renewed(pauses);
         }

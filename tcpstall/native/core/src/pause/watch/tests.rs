@@ -1,7 +1,7 @@
 //! Tests of data that a flow's other end repeats.
 
 use super::*;
-use crate::pause::Pause;
+use crate::pause::Facts;
 use crate::seq::SeqNo;
 use crate::wire::{Address, Endpoint, SackBlock};
 
@@ -71,11 +71,11 @@ fn a_hole_moves_with_the_acks_that_report_and_close_it() {
     for seen in [beyond, reports, fills, closes, next, segment(2_000, true, 1_001, 401, 0, Flags::ACK)] {
         watch.sees(&seen);
     }
-    let pauses = Box::new(watch).finish().pauses[End::Client].clone();
-    let pause = pauses.into_iter().find(|pause| pause.hole.is_some()).expect("a loss was repaired");
-    let times = |pause: &Pause| pause.hole.map(|hole| (hole.reported, hole.until)).expect("it has a hole");
+    let flow = Box::new(watch).finish();
+    let pause = flow.pauses[End::Client].iter().find(|pause| pause.hole.is_some()).expect("a loss was repaired");
+    let times = |pause: &Facts| pause.hole.map(|hole| (hole.reported, hole.until)).expect("it has a hole");
     let (before, later) = (times(&pause), |time: Option<Nanos>| time.map(|time| time + Nanos::from_millis(1)));
     assert!(before.1.is_some());
     let distance = pause.distance + Nanos::from_millis(1);
-    assert_eq!(times(&pause.with_tap_at(distance)), (later(before.0), later(before.1)));
+    assert_eq!(times(&pause.facts.clone().with_tap_at(distance)), (later(before.0), later(before.1)));
 }

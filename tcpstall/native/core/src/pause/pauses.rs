@@ -1,0 +1,167 @@
+//! Settled pauses with their contexts: the rules read these and nothing else, and nothing changes them.
+
+use std::ops::Deref;
+
+use super::bottleneck::BusyPeriod;
+use super::evidence::Facts;
+use crate::traits::{Read, Traits};
+
+/// Evidence from the neighbours of a pause.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context {
+    /// Consecutive pauses, this one among them, that began with about the same number of bytes in flight.
+    pub plateau_rounds: u32,
+    /// Those of these pauses after a burst that was not the first of an answer.
+    pub plateau_refills: u32,
+    /// At one of these pauses the sender went on without an ACK.
+    pub plateau_passed: bool,
+    /// Median of those flights, bytes.
+    pub plateau: i64,
+    /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
+    /// bytes was full.
+    pub brimful: bool,
+    /// Bytes in flight at the start of the sender's next pause.
+    pub next_flight: Option<i64>,
+    /// Rate of the pause: its burst divided by its length, bytes per second.
+    pub pace: Option<f64>,
+    /// Other pauses of the sender with that rate within 15 %.
+    pub pace_agreement: u32,
+    /// Pauses of the sender that could have been paced.
+    pub pace_candidates: u32,
+    /// Pauses too short for a pause in the burst before that had the same pace.
+    pub kept_pace: u32,
+    /// The pause is one of many of the same length, however much was sent before: an application writes on a beat.
+    pub beat: bool,
+    /// One short write follows another as late as others that no ACK released: an application's timer ticks.
+    pub ticks: bool,
+    /// The bursts around the pause begin as far apart as others of which no ACK released the second.
+    pub in_step: bool,
+    /// So many of those bursts are as far apart that their spacing is no accident.
+    pub on_beat: bool,
+    /// Share of the pauses that could have been paced but ended at an ACK, 0 to 1.
+    pub released_share: f64,
+    /// Consecutive turns whose first burst was cut at the same count of segments as this pause's turn.
+    pub turns_cut_alike: u32,
+    /// That count, if this pause follows the first burst of a turn, or a burst in which each ACK released that many
+    /// segments.
+    pub cut_at: Option<u32>,
+    /// The count grew from turn to turn.
+    pub cut_grows: bool,
+    /// On the pause's plateau, data repeatedly went on at an ACK that had covered almost nothing, or its frames show that.
+    pub dripping: bool,
+    /// Among waits that an ACK ended with whole segments in flight, the flights grew a little from each to the next.
+    pub creeping: bool,
+    /// The flights around the pause grew as a congestion window counted in bytes does.
+    pub bytes_grow: bool,
+    /// The sender wrote less than a segment with nothing in flight: a write leaves as it was written.
+    pub small_writes: bool,
+    /// From the first pause to the one after this, each flight of whole segments was about twice the one before.
+    pub doubling: bool,
+    /// The busy period of the path from the pause's start to its end.
+    pub bottleneck: Option<BusyPeriod>,
+    /// A queue before the tap let the next data through at that rate.
+    pub shaped: bool,
+    /// An earlier pause of the sender left no room in the peer's window.
+    pub window_filled_before: bool,
+    /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.
+    pub reader_behind: bool,
+    /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.
+    pub drain: Option<u64>,
+    /// Traits that the flow shows of its sender.
+    pub traits: Traits,
+    /// Evidence that these traits give for the pause.
+    pub read: Read,
+}
+
+/// A pause as the rules see it: its settled facts and its context.
+#[derive(Clone, Copy, Debug)]
+pub struct Pause<'a> {
+    /// Facts about the pause itself.
+    pub facts: &'a Facts,
+    /// Evidence from its neighbours.
+    pub context: &'a Context,
+}
+
+impl Deref for Pause<'_> {
+    type Target = Facts;
+
+    #[inline]
+    fn deref(&self) -> &Facts {
+        self.facts
+    }
+}
+
+impl<'a> Pause<'a> {
+    /// Other `facts` in the same context: the pause as it would be without an event in it, or a part of it.
+    #[must_use]
+    pub fn with<'b>(&self, facts: &'b Facts) -> Pause<'b>
+    where
+        'a: 'b,
+    {
+        Pause { facts, context: self.context }
+    }
+
+    /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau.
+    pub fn refilled(&self) -> bool {
+        let late =
+            self.context.plateau_rounds >= 5 && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
+        // At the sender no path lies between an ACK and its answer.
+        let silent = self.near_sender() && self.fell_silent();
+        self.ended && (self.released_by_ack() || late && !silent)
+    }
+}
+
+/// Rest of a pause that is judged by itself, with what is left of its context.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// Facts about the rest.
+    pub facts: Facts,
+    /// Its context.
+    pub context: Context,
+}
+
+impl Rest {
+    /// The rest as a pause.
+    pub fn pause(&self) -> Pause<'_> {
+        Pause { facts: &self.facts, context: &self.context }
+    }
+}
+
+/// The settled pauses of one sender in order of time, each with its context.
+#[derive(Clone, Debug, Default)]
+pub struct Pauses {
+    facts: Vec<Facts>,
+    contexts: Vec<Context>,
+}
+
+impl Pauses {
+    /// Pauses with these `facts`; `contexts` are in the same order.
+    pub(super) fn new(facts: Vec<Facts>, contexts: Vec<Context>) -> Pauses {
+        Pauses { facts, contexts }
+    }
+
+    /// Number of pauses.
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// There is no pause.
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// The pauses in order of time.
+    pub fn iter(&self) -> impl Iterator<Item = Pause<'_>> {
+        self.facts.iter().zip(&self.contexts).map(|(facts, context)| Pause { facts, context })
+    }
+
+    /// The newest pause.
+    pub fn last(&self) -> Option<Pause<'_>> {
+        self.facts.last().zip(self.contexts.last()).map(|(facts, context)| Pause { facts, context })
+    }
+
+    /// The memory of the facts, for another flow.
+    pub(super) fn into_facts(self) -> Vec<Facts> {
+        self.facts
+    }
+}
