@@ -117,6 +117,7 @@ impl KeptPauses {
 
 #[cfg(test)]
 mod tests {
+    use super::KeptPauses;
     use crate::pause::{Pauses, Watch};
     use crate::seq::SeqNo;
     use crate::time::Nanos;
@@ -157,5 +158,16 @@ mod tests {
         assert!(plain[0].len() > 50 && plain[1].len() > 50);
         assert!(plain.iter().flat_map(Pauses::iter).any(|pause| pause.repair.is_some()));
         assert_eq!(format!("{packed:?}"), format!("{plain:?}"));
+    }
+
+    #[test]
+    fn later_facts_are_kept_beside_the_pauses_in_their_order() {
+        let mut kept = KeptPauses::default();
+        assert!(kept.learns_of_newest().is_none() && kept.later().is_none());
+        for number in [3, 1, 3, 2] {
+            kept.learns_of(number).not_lost += 1;
+        }
+        let facts: Vec<_> = kept.later.iter().map(|later| (later.pause, later.not_lost)).collect();
+        assert_eq!(facts, [(1, 1), (2, 1), (3, 2)]);
     }
 }

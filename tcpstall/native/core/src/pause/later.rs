@@ -80,3 +80,6 @@ fn released_by(bytes: i64, packet: PacketNo, pause: Facts) -> Facts {
         ..pause
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,5 @@
-//! Derives bursts and pauses from per-flow state; the end of a pause freezes its evidence, which is all that the rules see.
+//! Derives bursts and pauses from per-flow state. The end of a pause freezes its facts, which nothing changes; the flow's end
+//! settles them and adds their context, and that is all that the rules see.
 
 mod after_recovery;
 mod arrange;

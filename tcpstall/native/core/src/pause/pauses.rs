@@ -73,7 +73,13 @@ pub struct Context {
     pub read: Read,
 }
 
-/// A pause as the rules see it: its settled facts and its context.
+/// A pause as the rules see it: its settled facts and its context. It cannot be changed:
+///
+/// ```compile_fail,E0594
+/// fn change(mut pause: tcpstall_core::pause::Pause) {
+///     pause.left_in_flight = 0;
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Pause<'a> {
     /// Facts about the pause itself.

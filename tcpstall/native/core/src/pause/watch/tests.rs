@@ -3,7 +3,7 @@
 use super::*;
 use crate::pause::Facts;
 use crate::seq::SeqNo;
-use crate::wire::{Address, Endpoint, SackBlock};
+use crate::wire::{Address, Endpoint, SackBlock, Timestamps};
 
 const CLIENT: Endpoint = Endpoint { address: Address(1), port: 1_000 };
 const SERVER: Endpoint = Endpoint { address: Address(2), port: 80 };
@@ -78,4 +78,37 @@ fn a_hole_moves_with_the_acks_that_report_and_close_it() {
     assert!(before.1.is_some());
     let distance = pause.distance + Nanos::from_millis(1);
     assert_eq!(times(&pause.facts.clone().with_tap_at(distance)), (later(before.0), later(before.1)));
+}
+
+#[test]
+fn an_ack_stored_late_leaves_the_frozen_pause_as_it_was() {
+    let push = |ms, seq, payload| segment(ms, false, seq, 1, payload, Flags::ACK);
+    let ack = |ms, ack| segment(ms, true, 1, ack, 0, Flags::ACK);
+    let mut watch = Watch::new(&segment(0, false, 0, 0, 0, Flags::SYN));
+    for (ms, back, seq, ack, flags) in
+        [(0, false, 0, 0, Flags::SYN), (40, true, 0, 1, Flags::SYN.with(Flags::ACK)), (40, false, 1, 1, Flags::ACK)]
+    {
+        watch.sees(&segment(ms, back, seq, ack, 0, flags));
+    }
+    // The client's echo shows that it had heard an ACK which the capture holds after the data that this ACK released.
+    let stamped = |segment: Segment, value, echo| Segment { timestamps: Some(Timestamps { value, echo }), ..segment };
+    for seen in [
+        stamped(push(100, 1, 1_000), 100, 90),
+        stamped(ack(140, 1_001), 140, 100),
+        stamped(push(150, 1_001, 1_000), 150, 140),
+        stamped(push(200, 2_001, 1_000), 200, 190),
+    ] {
+        watch.sees(&seen);
+    }
+    let newest = |watch: &Watch| watch.builders[End::Client].pauses.newest().cloned().expect("200 ms end a pause");
+    let before = newest(&watch);
+    assert!(before.unseen.heard && before.left_in_flight > 0);
+    watch.sees(&stamped(ack(201, 2_001), 190, 150));
+    watch.sees(&stamped(ack(240, 3_001), 240, 200));
+    assert_eq!(format!("{:?}", newest(&watch)), format!("{before:?}"));
+    let later = watch.builders[End::Client].pauses.later().copied().expect("a later fact");
+    assert_eq!(later.heard_bytes(), 1_000);
+    let flow = Box::new(watch).finish();
+    let settled = flow.pauses[End::Client].iter().find(|pause| pause.end == before.end).expect("it is long enough");
+    assert_eq!((settled.acks, settled.left_in_flight, settled.unseen.heard), (before.acks + 1, 0, false));
 }
