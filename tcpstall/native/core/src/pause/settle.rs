@@ -133,37 +133,40 @@ impl<'a> Whole<'a> {
     }
 
     /// The `pause` as the whole flow shows it, between these bursts.
-    fn settles(&self, mut pause: Facts, before: Burst, after: Burst) -> Facts {
-        (pause.before, pause.after) = (before, after);
-        if !pause.held_up {
-            let distance = self.half.vantage.at(pause.end).max(self.least).unwrap_or_default();
-            pause = pause.with_tap_at(distance);
-        }
-        pause.base_rtt = self.connection.base_rtt_at(pause.end);
-        if self.shared_ids && pause.hole.is_none() {
-            pause.lost_before_tap = 0;
-        }
-        pause.left_together = self.left_together(&pause);
-        pause.flight_unknown |= self.hardly_seen;
-        (pause.disorder, pause.jitter, pause.multipath) = (self.disorder, self.jitter, self.multipath);
+    fn settles(&self, pause: Facts, before: Burst, after: Burst) -> Facts {
+        let distance = self.half.vantage.at(pause.end).max(self.least).unwrap_or_default();
+        let pause = Facts { before, after, ..pause };
+        let pause = if pause.held_up { pause } else { pause.with_tap_at(distance) };
+        let nothing_lost = self.shared_ids && pause.hole.is_none();
         // Disorder up to a round trip is what senders tolerate (RFC 8985 §6.2). The shortest round trip counts, because
         // the held packets lengthen the others.
-        if self.base_rtt.is_none_or(|least| pause.overtaken <= least) {
-            pause.overtaken = Nanos::ZERO;
-        }
-        pause.unseen = Unseen {
+        let tolerated = self.base_rtt.is_none_or(|least| pause.overtaken <= least);
+        let unseen = Unseen {
             blind: pause.unseen.blind && self.away,
             unplaced: self.unplaced,
             misdated: self.clock_steps.is_some_and(|clock_steps| clock_steps.misdates(pause.start(), pause.end)),
             bare_acks: !self.half.bare_ack,
             ..pause.unseen
         };
-        if pause.unseen.blind && self.inferred {
-            pause = pause.with_whole_burst();
+        let pause = Facts {
+            base_rtt: self.connection.base_rtt_at(pause.end),
+            lost_before_tap: if nothing_lost { 0 } else { pause.lost_before_tap },
+            left_together: self.left_together(&pause),
+            disorder: self.disorder,
+            flight_unknown: pause.flight_unknown || self.hardly_seen,
+            jitter: self.jitter,
+            overtaken: if tolerated { Nanos::ZERO } else { pause.overtaken },
+            multipath: self.multipath,
+            unseen,
+            ..pause
+        };
+        if !pause.unseen.blind {
+            return pause;
         }
-        pause.unseen.placed_later = pause.unseen.blind && self.proven;
-        pause.unseen.unplaced |= pause.unseen.placed_later;
-        pause
+        let pause = if self.inferred { pause.with_whole_burst() } else { pause };
+        let placed_later = pause.unseen.blind && self.proven;
+        let unplaced = pause.unseen.unplaced || placed_later;
+        Facts { unseen: Unseen { placed_later, unplaced, ..pause.unseen }, ..pause }
     }
 
     /// By the sender's clock the data on both sides of the pause left within half of it.

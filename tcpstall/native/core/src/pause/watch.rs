@@ -207,7 +207,7 @@ impl Watch {
             }
             _ if self.connection.half(sender).ip_id.was_overtaken() => {
                 self.run = None;
-                self.settle(segment, sender, effect);
+                self.comes_late(segment, sender, effect);
                 false
             }
             _ => {
@@ -266,7 +266,7 @@ impl Watch {
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
-        self.settle(segment, sender, effect);
+        self.comes_late(segment, sender, effect);
         if let Effect::Data(Sending::Again | Sending::Late { .. }) = effect {
             self.rounds.repeats(segment, sender, &self.connection);
         }
@@ -278,8 +278,10 @@ impl Watch {
         SeenSegment { sender, effect, ended_pause }
     }
 
-    /// Corrects the last pause's losses: data that seemed lost when the pause ended may arrive late.
-    fn settle(&mut self, segment: &Segment, sender: End, effect: Effect) {
+    /// Takes in that a segment came late: data that seemed lost when the last pause ended may only have been overtaken. If
+    /// its absence had looked like a timeout, the model of the congestion window takes that back at once, because each
+    /// later pause is frozen with the model's window.
+    fn comes_late(&mut self, segment: &Segment, sender: End, effect: Effect) {
         let (half, builder) = (self.connection.half(sender), &mut self.builders[sender]);
         if let Effect::Data(Sending::Late { retransmitted }) = effect {
             let start = half.offset(segment.seq);
