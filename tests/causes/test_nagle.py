@@ -229,3 +229,35 @@ def test_segments_of_one_short_size_again_and_again_may_be_a_small_buffers(scene
     scene.handshake(rtt_ms=20)
     scene.download(30 * 1_024, send_buffer=1_024)
     assert {row["confidence"] < 0.8 for row in scene.flow()["stalls"][3:] if row["cause"] == "nagle"} <= {True}
+
+
+def confidences(scene: Scene, tap: Tap = "server") -> list[float]:
+    """Confidences with which waits of the client are Nagle's."""
+    rows = [row for row in scene.flow(tap)["stalls"] if row["sender"] == "client" and row["cause"] == "nagle"]
+    return [row["confidence"] for row in rows]
+
+
+@look_alike
+@pytest.mark.parametrize("words", [0, 1_000])
+def test_words_of_the_peer_that_cross_a_write_may_have_released_the_next_one(scene: Scene, words: int) -> None:
+    """The server speaks just before the client's write reaches it: its words and its ACK come before the answer."""
+    scene.handshake(rtt_ms=50)
+    before = scene.server.rcv_nxt
+    scene.client_sends(800)
+    heard = scene.server.heard_ns, scene.server.rcv_nxt
+    if words:
+        scene.server.heard_ns, scene.server.rcv_nxt = heard[0] - 200_000, before
+        scene.server_sends(words)
+    scene.server.heard_ns, scene.server.rcv_nxt = heard
+    scene.server_acks()
+    scene.client_sends(48)
+    assert [confidence >= 0.8 for confidence in confidences(scene)] == [not words]
+
+
+@look_alike
+def test_what_follows_the_peers_fin_may_be_the_applications_farewell(scene: Scene) -> None:
+    scene.handshake(rtt_ms=50)
+    scene.client_sends(800)
+    scene.server_closes()
+    scene.client_sends(42)
+    assert all(confidence < 0.8 for confidence in confidences(scene))

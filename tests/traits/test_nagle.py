@@ -71,3 +71,18 @@ def test_a_segment_that_options_may_have_shortened_is_not_surely_short(scene: Sc
     scene.server_sends(800)
     (row,) = (row for row in scene.flow()["stalls"] if row["sender"] == "server")
     assert (row["cause"], row["confidence"] < 0.8) == ("nagle", True)
+
+
+@look_alike
+def test_a_sender_that_once_held_no_short_write_back_may_hold_none(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server_sends(300)
+    scene.server_sends(300)
+    scene.client_acks()
+    scene.wait_ms(60)
+    scene.server_sends(300)
+    scene.client_acks()
+    scene.server_sends(200)
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "nagle"]
+    assert rows
+    assert all(row["confidence"] < 0.8 for row in rows)

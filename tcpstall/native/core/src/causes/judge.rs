@@ -35,7 +35,7 @@ pub struct PausePart {
 const PROBED: f32 = 0.75;
 
 /// Parts of a pause: nearly always one.
-type Parts = Few<PausePart, 1>;
+pub(super) type Parts = Few<PausePart, 1>;
 
 /// Judges a pause by the rules; parts shorter than `threshold` are not split off.
 pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {

@@ -5,6 +5,7 @@ mod bandwidth_limited;
 mod burst_limited;
 mod capture_gap;
 pub mod cause;
+pub mod crossed;
 mod cwnd_limited;
 mod delayed_ack;
 pub mod details;

@@ -10,7 +10,8 @@
 //!           (`tail-held`). Not with more than one short segment in flight: their sender holds none back
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
-//! Abstains  never
+//! Abstains  never; unsure where payload or the FIN of the peer reached the sender between its last data and its next, as
+//!           the ACK did, and where this sender had several short segments in flight before
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
 use super::cause::Cause;
@@ -19,7 +20,7 @@ use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
 use crate::pause::Pause;
 use crate::sender::cwnd::INITIAL_WINDOW;
-use crate::traits::Nagle;
+use crate::traits::{Nagle, Observed};
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
@@ -30,7 +31,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if let Some(proof) = tail_waited(pause, limits) {
         return Verdict::Yes(proof);
     }
-    let most = if may_be_full(pause) { MAY_BE_FULL } else { 1.0 };
+    // Once may be an accident: a probe takes a held write along.
+    let once = pause.context.traits.nagle.value == Some(Nagle::Nothing);
+    let most = if once || may_be_full(pause) { UNSURE } else { 1.0 };
     if holds_beat(pause) {
         return yes(details::TAIL_HELD, 0.7);
     }
@@ -87,7 +90,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// More than one short segment was in flight, now or often before: the sender had sent one while another was unacknowledged,
 /// as with TCP_NODELAY. Each variant of the algorithm allows one at most.
 pub(super) fn does_not_hold(pause: &Pause) -> bool {
-    if pause.has_several_short() || pause.context.traits.nagle.value == Some(Nagle::Nothing) {
+    if pause.has_several_short() || pause.context.traits.nagle.learnt() == Some(Nagle::Nothing) {
         return true;
     }
     let full = i64::from(pause.mss) - MOST_OPTIONS;
@@ -102,8 +105,8 @@ pub(super) fn may_be_full(pause: &Pause) -> bool {
     frame > 0 && segments * mss - frame <= segments * MOST_OPTIONS && frame % mss != 0
 }
 
-/// Confidence where the short segment may be a full one.
-pub(super) const MAY_BE_FULL: f32 = 0.75;
+/// Confidence where the short segment may be a full one, or where the sender once held none back.
+pub(super) const UNSURE: f32 = 0.75;
 
 /// Largest size of TCP options, bytes: segments shorter than the MSS by less may be full ones (RFC 9293 §3.1).
 const MOST_OPTIONS: i64 = 40;
@@ -122,13 +125,17 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
     // A cap on bursts cuts every answer at the same place, after more than one or two segments.
     let capped = pause.context.turns_cut_alike >= limits.cut_turns && pause.segments_at_start > FEWEST;
     // Away from the sender all ACKs of a flight precede the data that each of them released.
-    let blurred = !pause.near_sender() && pause.context.traits.nagle.times == 0 && !read.tail_ends;
+    let tails = match pause.context.traits.nagle {
+        Observed { value: Some(Nagle::AnyData), times } => times,
+        _ => 0,
+    };
+    let blurred = !pause.near_sender() && tails == 0 && !read.tail_ends;
     let climbs = pause.context.cut_grows || read.climb > 0 && pause.near_sender();
     let limited = !let_room_pass && (full || stands || capped || climbs);
     if !read.tail_held || limited || blurred || pause.peer_bytes > 0 {
         return None;
     }
-    let confidence = match pause.context.traits.nagle.times {
+    let confidence = match tails {
         0 => 0.6,
         1 => 0.75,
         _ => 0.85,

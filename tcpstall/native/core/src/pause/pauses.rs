@@ -161,6 +161,11 @@ impl Pauses {
         self.facts.iter().zip(&self.contexts).map(|(facts, context)| Pause { facts, context })
     }
 
+    /// Their facts alone, in the same order.
+    pub fn facts(&self) -> &[Facts] {
+        &self.facts
+    }
+
     /// The newest pause.
     pub fn last(&self) -> Option<Pause<'_>> {
         self.facts.last().zip(self.contexts.last()).map(|(facts, context)| Pause { facts, context })

@@ -168,7 +168,7 @@ fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallR
             busy.ends(end);
             continue;
         }
-        for mut part in causes::explain(&pause, limits, flow.threshold) {
+        for mut part in causes::crossed::explain(flow, &pause, limits) {
             // An end waits for one thing at a time and only during its flow, even where hostile clocks and distances
             // contradict that.
             part.start = part.start.clamp(free, last);

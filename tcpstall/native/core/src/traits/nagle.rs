@@ -4,7 +4,8 @@
 //! Evidence  after a burst of full segments a short one left alone, at the ACK after which nothing was outstanding
 //!           although earlier ACKs had made room; against it: a short segment that left together with full ones
 //!           for none at all: flights with more than one short write
-//! Learnt    once two tails were held this way, and none left with full segments; that it is off, by two such flights
+//! Learnt    once two tails were held this way, and none left with full segments; that it is off, by two such
+//!           flights (one alone makes such waits unsure)
 //! Source    RFC 896, RFC 9293 §3.7.4 (any outstanding data holds a short segment back); 4.4BSD `tcp_output`, which
 //!           sends it only when idle; RFC 9293 §3.7.4 (an application may turn it off)
 
@@ -61,5 +62,5 @@ pub(super) fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Observed<Na
         read.tail_held = held(round) && (habit || round.out <= FEW && !read.first_wait);
         read.tail_ends = ended >= OFTEN && read.tail_held && rests(at);
     }
-    Observed::of(Nagle::AnyData, sure)
+    if sure == 0 { Observed::of(Nagle::Nothing, beside) } else { Observed::of(Nagle::AnyData, sure) }
 }
