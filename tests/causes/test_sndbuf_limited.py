@@ -66,6 +66,12 @@ def test_four_flights_alike_are_one(scene: Scene) -> None:
     assert flights(scene, 3, 3, 3, 3) == pytest.approx([0.8, 0.95, 0.95])
 
 
+@near_miss
+def test_a_flight_a_whole_segment_below_the_plateau_is_unsure(scene: Scene) -> None:
+    found = flights(scene, 3, 3, 3, 2, 3, 3)
+    assert [confidence >= 0.8 for confidence in found] == [True, True, True, False, True]
+
+
 FREED = (12_000, 9_100, 15_000, 11_300, 13_000)
 
 
@@ -189,3 +195,16 @@ def test_a_flight_that_ends_amid_a_write_left_more_in_the_buffer(scene: Scene, t
     blamed = [stall for stall in scene.flow(tap)["stalls"] if stall["cause"] == "sndbuf-limited"]
     assert all(stall["confidence"] < 0.7 for stall in blamed)
     assert tap == "client" or share(scene, "sndbuf-limited", tap) == 0
+
+
+@look_alike
+def test_a_window_that_grows_by_a_segment_a_round_trip_is_no_sure_buffer(scene: Scene) -> None:
+    """Slow start ended without a loss, and three flights of whole segments are alike to within a segment."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for count in (10, 20, 20, 21, 21):
+        scene.server_sends(count * 1_448, tso=count)
+        scene.client_acks()
+    scene.server_sends(20 * 1_448, tso=20)
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "sndbuf-limited"]
+    assert all(row["confidence"] < 0.8 for row in rows)

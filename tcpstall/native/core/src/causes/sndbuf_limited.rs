@@ -10,7 +10,8 @@
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
 //!           single small flight, single segments, or few bytes: a buffer that small shows round after round.
-//!           Never sure where the buffer was empty for most of the wait; nor away from the sender where its last full segment
+//!           Never sure where the buffer was empty for most of the wait, where other flights of the plateau were larger by a
+//!           segment, or where few flights of whole segments show it: a congestion window grows as slowly; nor away from the sender where its last full segment
 //!           lacks PSH although the end of its data has it, where only a plateau tells: BSD marks what empties the buffer,
 //!           Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
@@ -52,11 +53,14 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // A window that only the buffer keeps from being filled is twice the largest flight.
     let saturated = f64::from(pause.segments_at_start) <= SATURATED * f64::from(pause.cwnd);
+    // Slow start may end without a loss (RFC 9406); then the window grows by no more than a segment a round trip.
+    let lasts = pause.context.plateau_rounds >= 2 * limits.plateau_rounds;
+    let most_of_whole = if lasts { 0.85 } else { SLOW_GROWTH };
     let (detail, confidence) = match (plateau, pause.short_segment_out, pause.losses) {
         (true, true, 0) => (details::PLATEAU, if saturated { 0.95 } else { 0.8 }),
         // A plateau of whole segments may be a congestion window that cannot grow; only a tap at the sender can tell
         // them apart.
-        (true, false, 0) => (details::PLATEAU, if pause.near_sender() { 0.85 } else { 0.6 }),
+        (true, false, 0) => (details::PLATEAU, if pause.near_sender() { most_of_whole } else { 0.6 }),
         (true, _, _) => (details::PLATEAU, 0.7),
         // With one round alone, only the model can exclude other reasons.
         (false, _, _) => ("", UNSURE),
@@ -70,13 +74,18 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let queued = marked && !pause.near_sender();
     let most = match pause.released_at_once() {
         _ if pause.context.in_step || outlasts_ack(pause) || queued => UNSURE,
-        _ if pause.context.plateau_passed || frames => PASSED,
+        _ if pause.context.plateau_passed || frames || below_plateau(pause) => PASSED,
         true if nagle::may_hold_tail(pause) => LESS_SURE,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
         true => LESS_SURE,
         false => UNSURE,
     };
     yes(detail, most.min(confidence))
+}
+
+/// The buffer that other flights filled had room for a whole segment more.
+fn below_plateau(pause: &Pause) -> bool {
+    pause.context.plateau_rounds > 0 && pause.context.plateau - pause.flight_at_start >= i64::from(pause.mss)
 }
 
 /// All data was acknowledged early in the wait: for most of it the buffer was empty, and a woken writer goes on at once.
@@ -96,7 +105,10 @@ const USUAL_MSS: u32 = 1448;
 const SATURATED: f64 = 0.55;
 /// Confidence by a plateau of few rounds away from the sender.
 const FEW_ROUNDS: f32 = 0.75;
-/// Confidence where the sender once went on at that level without an ACK, or where a congestion window keeps frames back.
+/// Confidence of a plateau of whole segments over fewer rounds than show a window that grows by a segment a round trip.
+const SLOW_GROWTH: f32 = 0.75;
+/// Confidence where the sender once went on at that level without an ACK, where a congestion window keeps frames back, or
+/// where other flights were larger by a segment.
 const PASSED: f32 = 0.7;
 /// Confidence where the data followed the ACK within the path's jitter, or where a held tail and the next write
 /// coincide by chance.
