@@ -1,6 +1,6 @@
 """The window after an idle period, learnt from the climb that follows it."""
 
-from tests.causes.triple import NOT_A_STALL_MS, fires, look_alike, near_miss
+from tests.causes.triple import NOT_A_STALL_MS, SYNS, fires, look_alike, near_miss
 from tests.scene import Scene, Stall, between
 from tests.scene.network import Tap
 
@@ -42,3 +42,16 @@ def test_a_timer_whose_whole_length_has_a_floor_of_200_ms_restarts_sooner(scene:
     scene.server.congestion.cwnd, scene.server.congestion.most_out = 10, 0
     scene.download(250_000, slow_start_after_idle=False)
     assert scene.lost_ms("server", tap)["idle-restart"] > 90
+
+
+@look_alike
+def test_without_the_windows_scale_a_climb_may_be_the_peers_window(scene: Scene) -> None:
+    """Away from the sender, without the handshake, nothing shows that the peer's window had room."""
+    scene.handshake(rtt_ms=20)
+    scene.download(250_000, initial_window=3, after_idle="initial")
+    scene.wait_ms(1_000)
+    scene.download(250_000, after_idle="initial")
+    rows = scene.flow("client", drop=SYNS)["stalls"]
+    found = [row["confidence"] for row in rows if row["cause"] in {"idle-restart", "cwnd-limited"}]
+    assert found
+    assert max(found) < 0.8

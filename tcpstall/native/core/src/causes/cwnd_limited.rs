@@ -118,6 +118,8 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
         0 if fallen => (details::CONGESTION_AVOIDANCE, 0.65),
         0 => return None,
         1 => (detail, 0.75),
+        // The peer's window may have been full and have grown by as much: away from the sender a flight does not show it.
+        _ if pause.room_at_start.is_none() && !pause.near_sender() => (detail, 0.75),
         // The capture began later: earlier events, perhaps a loss, are unknown.
         _ => (detail, if pause.from_start { 0.9 } else { 0.85 }),
     };
