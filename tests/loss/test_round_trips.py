@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.scene import Scene, between
 from tests.scene.network import Side, Tap
 from tests.scene.plan import Reader
@@ -148,3 +150,21 @@ def test_a_queue_owns_what_it_added(scene: Scene) -> None:
     scene.download(500_000, reader=Reader(buffer=60_000))
     owners = {row["excess_owner"] for row in rows(scene) if (row["excess_ns"] or 0) > 10e6}
     assert owners <= {"queue"}
+
+
+def polled(scene: Scene, *, timestamps: bool) -> dict[str, Any]:
+    """A server asked once a second, in a capture without the handshake in which each ACK comes with payload."""
+    scene.handshake(rtt_ms=2, timestamps=timestamps)
+    for _ in range(12):
+        scene.client_sends(18)
+        scene.server_sends(292)
+        scene.wait_ms(1_000)
+    return scene.flow("server", drop=range(1, 4))
+
+
+@pytest.mark.parametrize("timestamps", [False, True])
+def test_an_ack_that_waits_for_its_applications_next_words_measures_no_path(scene: Scene, timestamps: bool) -> None:
+    """A host delays no ACK for longer than 500 ms: the bare ACKs before are missing, and the second is the client's."""
+    flow = polled(scene, timestamps=timestamps)
+    assert (flow["base_rtt_ns"] or 0) < 100e6
+    assert flow["time_ns"].get("in-transit", 0) < 0.1 * sum(flow["time_ns"].values())

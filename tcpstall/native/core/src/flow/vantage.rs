@@ -24,6 +24,10 @@ const OUTLASTS_QUEUE: f64 = 1.25;
 /// be retransmitted. Data later than that waited for its application.
 pub(super) const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
 
+/// Longest time for which a receiver may delay an ACK (RFC 9293 §3.8.6.3). Without a handshake, an ACK with payload that
+/// comes later measures nothing: the bare ACK before it is missing, and the payload waited for its application.
+pub const LONGEST_DELAYED_ACK: Nanos = Nanos::from_millis(500);
+
 /// Consecutive echoes that must contradict the level: one may be due to an ACK lost between the tap and the end.
 const CONTRADICTIONS: u32 = 2;
 
@@ -318,7 +322,8 @@ impl Vantage {
                 // An ACK is due when data arrives. Data may wait for the application, unless other data left just
                 // before.
                 let due = segment.payload == 0 || quiet.times(4) <= span;
-                if !due && span > LONGEST_PATH {
+                let longest = if self.proven { LONGEST_PATH } else { LONGEST_DELAYED_ACK };
+                if !due && span > longest {
                     break;
                 }
                 self.tsval_clock.answers(timestamps.value, seen);

@@ -2,14 +2,13 @@
 
 use std::ops::RangeInclusive;
 
+pub use crate::flow::vantage::LONGEST_DELAYED_ACK;
 use crate::time::Nanos;
 
 /// Linux's floor for the variance part of the retransmission timer: TCP_RTO_MIN = HZ/5. RFC 6298 §2.4 says 1 s; the kernel differs.
 pub const LINUX_RTO_MIN: Nanos = Nanos::from_millis(200);
 /// Retransmission timeout before any RTT sample: RFC 6298 §2.1.
 pub const INITIAL_RTO: Nanos = Nanos::from_millis(1_000);
-/// Longest time for which a receiver may delay an ACK (RFC 9293 §3.8.6.3).
-pub const LONGEST_DELAYED_ACK: Nanos = Nanos::from_millis(500);
 /// Granularity of Linux's timers at HZ=250, two ticks late at worst.
 pub const TICK: Nanos = Nanos::from_millis(8);
 

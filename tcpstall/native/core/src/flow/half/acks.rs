@@ -5,6 +5,7 @@ use crate::flow::events::Acked;
 use crate::flow::min_rtt::MinRtt;
 use crate::flow::outstanding::Gone;
 use crate::flow::pending::PendingAck;
+use crate::flow::vantage::LONGEST_DELAYED_ACK;
 use crate::flow::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -251,13 +252,15 @@ impl Half {
             if self.never_seen > 0 || !self.unseen.is_empty() {
                 self.doubt(&mut gone, ack.time);
             }
-            acked.to_peer = gone.touched.map(|sent| ack.time - sent);
+            let waited = ack.payload > 0 && !self.syn_seen;
+            let late = |sent: &Nanos| waited && ack.time - *sent > LONGEST_DELAYED_ACK;
+            acked.to_peer = gone.touched.filter(|sent| !late(sent)).map(|sent| ack.time - sent);
             acked.sample = gone.touched.map(|sent| time - sent);
             if let Some(sample) = acked.sample.filter(|sample| self.least_rtt.is_none_or(|least| *sample < least)) {
                 self.least_rtt = Some(sample);
             }
             // An ACK that fills a hole also acknowledges data that arrived long before: it measures no round trip.
-            if let Some(sent) = gone.sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
+            if let Some(sent) = gone.sent.filter(|sent| self.sacked.is_empty() && !self.hinted && !late(sent)) {
                 let span = ack.time - sent;
                 let steady = self.peer_distance.get().is_some_and(|least| MinRtt::is_steady(span, least));
                 acked.steady = steady && self.steady;
@@ -268,7 +271,7 @@ impl Half {
             } else {
                 // RFC 7323 §4.1: the echo measures the round trip even where Karn's rule forbids it, if it echoes the
                 // repair: some stacks echo the last segment before the hole.
-                let of_repair = |span: &Nanos| ack.time - *span >= self.last_again;
+                let of_repair = |span: &Nanos| ack.time - *span >= self.last_again && !late(&(ack.time - *span));
                 acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
             }
             if let Some(rtt) = acked.rtt {
