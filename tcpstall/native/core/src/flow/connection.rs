@@ -5,6 +5,7 @@ use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
 use super::min_rtt::Answer;
+use super::roles::ends;
 use super::silence::PeerSilence;
 use super::window::Scale;
 use crate::time::Nanos;
@@ -59,14 +60,6 @@ pub enum Effect {
     Copy,
     /// The segment carried neither payload nor SYN.
     Control,
-}
-
-/// The client and the server, by the first segment seen.
-fn ends(segment: &Segment) -> [Endpoint; 2] {
-    let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
-    // Without a SYN the end with the lower port is assumed to be the service.
-    let from_client = if syn { !ack } else { segment.source.port > segment.destination.port };
-    if from_client { [segment.source, segment.destination] } else { [segment.destination, segment.source] }
 }
 
 /// State of one connection.

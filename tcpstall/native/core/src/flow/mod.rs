@@ -19,6 +19,7 @@ mod part;
 mod pending;
 pub mod ranges;
 pub mod reordering;
+pub mod roles;
 pub mod round_trips;
 pub mod rounds;
 mod short;

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::capture::CaptureError;
 use crate::engine::{self, CaptureStatus};
-use crate::results::End;
+use crate::results::{End, roles};
 use crate::seq::SeqNo;
 use crate::wire::{Endpoint, Flags, Segment, Timestamps};
 
@@ -70,7 +70,7 @@ impl Way {
 /// One connection at one tap.
 #[derive(Debug)]
 pub(super) struct Conversation {
-    /// The client, by the SYN or by the higher port, and the server.
+    /// The client, by the SYN or by the ports, and the server.
     pub(super) ends: [Endpoint; 2],
     /// The client's data and the server's data.
     pub(super) ways: [Way; 2],
@@ -78,11 +78,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     fn new(segment: &Segment) -> Conversation {
-        let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
-        let from_client = if syn { !ack } else { segment.source.port > segment.destination.port };
-        let ends = [segment.source, segment.destination];
-        let ends = if from_client { ends } else { [ends[1], ends[0]] };
-        Conversation { ends, ways: Default::default() }
+        Conversation { ends: roles::ends(segment), ways: Default::default() }
     }
 
     /// The initial sequence numbers of both ends.

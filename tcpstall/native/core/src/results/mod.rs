@@ -46,4 +46,4 @@ pub use lists::SpareLists;
 pub use receiver::Receiver;
 pub use rows::{BurstRow, Evidence, FlowRow, StallRow};
 
-pub use crate::flow::End;
+pub use crate::flow::{End, roles};
