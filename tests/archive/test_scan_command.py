@@ -1,6 +1,7 @@
 """`tcpstall scan` as a command: its line, its exit code, `--metrics`, `--log`, `--watch`, and what it refuses."""
 
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 import pytest
 
 from tcpstall.archive import scan as scanning
+from tcpstall.archive.input import Input
 from tcpstall.archive.metrics import Metrics
 from tcpstall.archive.plan import Plan, planned
 from tcpstall.archive.scan import scan
 from tcpstall.archive.store import Commit, Store
 from tcpstall.archive.task import Done
+from tcpstall.archive.watch import complete
 from tcpstall.errors import CannotOpen
 from tests.archive.conftest import command, in_turn
 from tests.archive.contents import counted, rows
@@ -106,6 +109,16 @@ def _scanned(log: Path) -> int:
         return 0
     events = [json.loads(line) for line in log.read_text().splitlines() if line.endswith("}")]
     return sum(event["captures"] for event in events if event["event"] == "scanned")
+
+
+def test_a_file_that_grew_after_it_was_found_is_not_complete_although_nobody_writes_it_any_more(tmp_path: Path) -> None:
+    file = tmp_path / "growing.pcap"
+    file.write_bytes(b"half")
+    found = Input(str(file), file.stat().st_size, file.stat().st_mtime_ns)
+    assert complete([found]) == [found]
+    file.write_bytes(b"the whole")
+    os.utime(file, ns=(found.changed_ns or 0, found.changed_ns or 0))  # within one tick of the file system's clock
+    assert complete([found]) == []
 
 
 def test_watching_takes_in_what_is_complete_and_ends_with_sigterm(made: Path, tmp_path: Path) -> None:
