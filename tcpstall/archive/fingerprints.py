@@ -12,7 +12,7 @@ from tcpstall.errors import CannotOpen
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["Fingerprints", "fingerprint", "is_unchanged"]
+__all__ = ["Fingerprints", "fingerprint", "is_unchanged", "is_untouched"]
 
 _BLOCK = 64 << 10
 _BLOCKS = 16
@@ -44,15 +44,22 @@ def is_unchanged(name: str, size: int, changed_ns: int | None, digest: str) -> b
 
     A file of this machine is read only where its time or size has changed.
     """
-    file, member = split(name)
     try:
-        if not remote.is_url(file):
-            about = os.stat(remote.local(file))  # noqa: PTH116 - a Path takes longer than the system
-            if about.st_mtime_ns == changed_ns and (member is not None or about.st_size == size):
-                return True
-        return fingerprint(name, size) == digest
+        return is_untouched(name, size, changed_ns) or fingerprint(name, size) == digest
     except (CannotOpen, OSError):
         return False
+
+
+def is_untouched(name: str, size: int, changed_ns: int | None) -> bool:
+    """True if a file of this machine, or its archive, still has the time and the size with which it was found."""
+    file, member = split(name)
+    if remote.is_url(file):
+        return False
+    try:
+        about = os.stat(remote.local(file))  # noqa: PTH116 - a Path takes longer than the system
+    except OSError:
+        return False
+    return about.st_mtime_ns == changed_ns and (member is not None or about.st_size == size)
 
 
 class Fingerprints:

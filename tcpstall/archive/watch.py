@@ -5,9 +5,9 @@ import os
 import signal
 import time
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from tcpstall.archive import remote
+from tcpstall.archive.fingerprints import is_untouched
 from tcpstall.archive.input import Input
 from tcpstall.archive.open_members import split
 from tcpstall.archive.rotation import grouped
@@ -33,21 +33,13 @@ def _newest(inputs: Sequence[Input]) -> set[str]:
 
 
 def _is_complete(found: Input, *, is_newest: bool) -> bool:
-    file, member = split(found.name)
-    path = None if remote.is_url(file) else remote.local(file)
-    if path is not None and (written := _is_written(path)) is not None:
-        return not written and _is_as_found(path, found, whole=member is None)
+    file, _ = split(found.name)
+    written = None if remote.is_url(file) else _is_written(remote.local(file))
+    if written is not None:
+        # Whoever wrote when the file was found may have closed it only now: what was written since is not counted yet.
+        return not written and is_untouched(found.name, found.size, found.changed_ns)
     settled = found.changed_ns is not None and time.time_ns() - found.changed_ns >= SETTLED_NS
     return settled or not is_newest
-
-
-def _is_as_found(path: str, found: Input, *, whole: bool) -> bool:
-    """True if nothing was written since the file was found: whoever wrote until then has closed it only now."""
-    try:
-        about = Path(path).stat()
-    except OSError:
-        return False
-    return found.changed_ns in (None, about.st_mtime_ns) and (not whole or about.st_size == found.size)
 
 
 def _is_written(path: str) -> bool | None:
