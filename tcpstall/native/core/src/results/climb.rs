@@ -42,7 +42,7 @@ impl Climb {
         let waits_anyway = sent.div_ceil(climb.old_window).saturating_sub(1);
         let extra = (climb.rows.len() as u64).saturating_sub(waits_anyway);
         if let Some(first) = climb.rows.first() {
-            stalls[*first].evidence.extra_round_trips = Some(extra);
+            stalls[*first].evidence.rare.get_mut().extra_round_trips = Some(extra);
         }
     }
 }

@@ -223,22 +223,38 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("last_packet", &all, |row| number(row.1.evidence.last_packet)),
         integers("freed_by_packet", &all, |row| number(row.1.evidence.freed_by_packet)),
         integers("next_packet", &all, |row| number(row.1.evidence.next_packet)),
-        integers("ceiling_bytes_per_s", &all, |row| row.1.evidence.ceiling.ceiling_bytes_per_s.and_then(signed)),
-        integers("buffer_low_bytes", &all, |row| row.1.evidence.ceiling.buffer_low_bytes.and_then(signed)),
-        integers("buffer_high_bytes", &all, |row| row.1.evidence.ceiling.buffer_high_bytes.and_then(signed)),
-        integers("buffer_needed_bytes", &all, |row| row.1.evidence.ceiling.buffer_needed_bytes.and_then(signed)),
-        integers("drain_bytes_per_s", &all, |row| row.1.evidence.receiver.drain_bytes_per_s.and_then(signed)),
-        integers("window_probes", &all, |row| row.1.evidence.window_probes.and_then(signed)),
-        integers("probes_unanswered", &all, |row| row.1.evidence.receiver.probes_unanswered.and_then(signed)),
-        integers("extra_round_trips", &all, |row| row.1.evidence.extra_round_trips.and_then(signed)),
+        integers("ceiling_bytes_per_s", &all, |row| {
+            row.1.evidence.rare.get(|rare| rare.ceiling.ceiling_bytes_per_s).and_then(signed)
+        }),
+        integers("buffer_low_bytes", &all, |row| {
+            row.1.evidence.rare.get(|rare| rare.ceiling.buffer_low_bytes).and_then(signed)
+        }),
+        integers("buffer_high_bytes", &all, |row| {
+            row.1.evidence.rare.get(|rare| rare.ceiling.buffer_high_bytes).and_then(signed)
+        }),
+        integers("buffer_needed_bytes", &all, |row| {
+            row.1.evidence.rare.get(|rare| rare.ceiling.buffer_needed_bytes).and_then(signed)
+        }),
+        integers("drain_bytes_per_s", &all, |row| {
+            row.1.evidence.rare.get(|rare| rare.receiver.drain_bytes_per_s).and_then(signed)
+        }),
+        integers("window_probes", &all, |row| row.1.evidence.rare.get(|rare| rare.window_probes).and_then(signed)),
+        integers("probes_unanswered", &all, |row| {
+            row.1.evidence.rare.get(|rare| rare.receiver.probes_unanswered).and_then(signed)
+        }),
+        integers("extra_round_trips", &all, |row| {
+            row.1.evidence.rare.get(|rare| rare.extra_round_trips).and_then(signed)
+        }),
         integers("base_rtt_ns", &all, |row| row.1.round_trip.base_rtt_ns.map(|span| span.0)),
         integers("excess_ns", &all, |row| row.1.round_trip.excess_ns.map(|span| span.0)),
         texts("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name())),
-        integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
+        integers("timeouts", &all, |row| row.1.evidence.rare.get(|rare| rare.repair.timeouts).and_then(signed)),
         integers("needless_retransmissions", &all, |row| {
-            row.1.evidence.repair.needless_retransmissions.and_then(signed)
+            row.1.evidence.rare.get(|rare| rare.repair.needless_retransmissions).and_then(signed)
         }),
-        integers("congestion_point_bytes", &all, |row| row.1.evidence.repair.congestion_point_bytes.and_then(signed)),
+        integers("congestion_point_bytes", &all, |row| {
+            row.1.evidence.rare.get(|rare| rare.repair.congestion_point_bytes).and_then(signed)
+        }),
     ]
 }
 

@@ -1,19 +1,18 @@
 //! Builds the row of a finished flow: its pauses are judged, become stalls, and each nanosecond gets its owner.
 
 use super::busy::Busy;
-use super::ceiling::Ceiling;
 use super::climb::Climb;
+use super::evidence::Evidence;
 use super::findings;
 use super::lists::SpareLists;
 use super::notes::notes;
 use super::outcome::{Outcome, OutcomeRow};
 use super::outcome_advice;
 use super::pace;
-use super::path::{self, PathRow, path_evidence, path_row};
-use super::receiver::Receiver;
-use super::repair::{self, RepairEvidence, RepairRow};
+use super::path::{self, PathRow, path_row};
+use super::repair::{self, RepairRow};
 use super::round_trip::{self, RoundTrip};
-use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, StallRow, VantageRow};
+use super::rows::{BurstRow, DirectionRow, DirectionsRow, FlowRow, HandshakeRow, StallRow, VantageRow};
 use super::sweep;
 use super::swing;
 use super::syn::SynRow;
@@ -344,33 +343,8 @@ fn add_handshake(flow: &Finished, outcome: Option<Outcome>, stalls: &mut Vec<Sta
 }
 
 fn stall_row(pause: &Pause, part: PausePart) -> StallRow {
-    let size = |bytes: i64| bytes.max(0) as u64;
     let trip = RoundTrip::of(pause, &part);
-    let evidence = Evidence {
-        in_flight_bytes: Some(size(pause.flight_at_start)),
-        in_flight_segments: Some(u64::from(pause.segments_at_start)),
-        peer_window_bytes: pause.window.map(size),
-        window_unused_bytes: pause.room_at_start,
-        cwnd_estimate_segments: pause.cwnd_known.then_some(u64::from(pause.cwnd)),
-        burst_bytes: (!pause.first).then_some(pause.before.bytes),
-        last_packet: (!pause.first).then_some(pause.before.last_packet),
-        freed_by_packet: freed_by(pause),
-        next_packet: pause.next_packet,
-        freed_to_data_ns: pause.after_ack().filter(|_| pause.ended),
-        retransmissions: (pause.retransmissions > 0).then_some(u64::from(pause.retransmissions)),
-        window_probes: (pause.probes > 0).then_some(u64::from(pause.probes)),
-        plateau_bytes: (pause.context.plateau_rounds >= 3).then_some(size(pause.context.plateau)),
-        cwnd_before_idle_segments: pause.cwnd_before_idle.map(u64::from),
-        cwnd_after_idle_segments: pause.cwnd_after_idle.map(u64::from),
-        extra_round_trips: None,
-        ceiling: Ceiling::of(pause, &part),
-        receiver: Receiver::of(pause, &part),
-        burst_cap_segments: pause.context.cut_at.map(u64::from),
-        exchanges_cut_alike: pause.context.cut_at.map(|_| u64::from(pause.context.turns_cut_alike)),
-        path: path_evidence(pause),
-        fastest_bytes_per_s: None,
-        repair: RepairEvidence::of(pause, part.start, part.end),
-    };
+    let evidence = Evidence::of(pause, &part);
     StallRow {
         number: 0,
         sender: pause.sender,
@@ -388,13 +362,5 @@ fn stall_row(pause: &Pause, part: PausePart) -> StallRow {
         round_trip: trip,
         attempts: repair::attempts(pause, part.start, part.end),
         advice: causes::details::advice(part.cause, part.proof.detail),
-    }
-}
-
-fn freed_by(pause: &Pause) -> Option<crate::packet_no::PacketNo> {
-    match (pause.last_ack, pause.peer_last) {
-        (Some(ack), Some(peer)) if peer + pause.distance > ack => pause.peer_packet,
-        (None, Some(_)) => pause.peer_packet,
-        _ => pause.last_ack_packet,
     }
 }

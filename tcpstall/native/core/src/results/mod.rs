@@ -8,6 +8,7 @@ mod climb;
 pub mod columns;
 pub mod compared;
 pub mod days;
+mod evidence;
 pub mod findings;
 mod flow_row;
 mod json;
@@ -41,9 +42,10 @@ pub mod trust;
 pub mod values;
 
 pub use ceiling::Ceiling;
+pub use evidence::{Evidence, RareEvidence};
 pub use flow_row::{Wanted, add_row, flow_row};
 pub use lists::SpareLists;
 pub use receiver::Receiver;
-pub use rows::{BurstRow, Evidence, FlowRow, StallRow};
+pub use rows::{BurstRow, FlowRow, StallRow};
 
 pub use crate::flow::{End, roles};

@@ -57,25 +57,25 @@ pub(super) fn withhold_path(row: &mut PathRow, fastest: Option<f64>) {
 pub(super) fn withhold(stalls: &mut [StallRow], fastest: [Option<f64>; 2]) {
     for stall in stalls {
         let own = fastest[stall.sender];
-        let evidence = &mut stall.evidence;
+        let Some(rare) = stall.evidence.rare.any_mut() else { continue };
         let mut withheld = false;
-        if !is_near(evidence.ceiling.ceiling_bytes_per_s, own) {
-            (evidence.ceiling, withheld) = (Ceiling::default(), true);
+        if !is_near(rare.ceiling.ceiling_bytes_per_s, own) {
+            (rare.ceiling, withheld) = (Ceiling::default(), true);
         }
-        if !is_near(evidence.ceiling.needed_bytes_per_s, own) {
-            let twice = evidence.ceiling.twice().filter(|twice| is_near(twice.needed_bytes_per_s, own));
+        if !is_near(rare.ceiling.needed_bytes_per_s, own) {
+            let twice = rare.ceiling.twice().filter(|twice| is_near(twice.needed_bytes_per_s, own));
             withheld = twice.is_none();
-            evidence.ceiling =
-                twice.unwrap_or(Ceiling { needed_bytes_per_s: None, buffer_needed_bytes: None, ..evidence.ceiling });
+            rare.ceiling =
+                twice.unwrap_or(Ceiling { needed_bytes_per_s: None, buffer_needed_bytes: None, ..rare.ceiling });
         }
-        if !is_near(evidence.path.bottleneck_bytes_per_s, own) {
-            (evidence.path.bottleneck_bytes_per_s, evidence.path.bdp_bytes) = (None, None);
+        if !is_near(rare.path.bottleneck_bytes_per_s, own) {
+            (rare.path.bottleneck_bytes_per_s, rare.path.bdp_bytes) = (None, None);
             withheld = true;
         }
-        if !is_near(evidence.receiver.drain_bytes_per_s, own) {
-            (evidence.receiver.drain_bytes_per_s, withheld) = (None, true);
+        if !is_near(rare.receiver.drain_bytes_per_s, own) {
+            (rare.receiver.drain_bytes_per_s, withheld) = (None, true);
         }
-        evidence.fastest_bytes_per_s = own.filter(|_| withheld).map(|rate| rate as u64);
+        rare.fastest_bytes_per_s = own.filter(|_| withheld).map(|rate| rate as u64);
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::mem;
 
-use super::ceiling::Ceiling;
+use super::evidence::Evidence;
 use super::ledger::Ledger;
 use super::outcome::OutcomeRow;
-use super::path::{PathEvidence, PathRow};
-use super::receiver::Receiver;
-use super::repair::{AttemptRow, RepairEvidence, RepairRow};
+use super::path::PathRow;
+use super::repair::{AttemptRow, RepairRow};
 use super::round_trip::{RoundTrip, SpikeRow};
 use super::syn::SynRow;
 use super::trust::TrustRow;
@@ -16,7 +15,6 @@ use crate::exchange::{ConnectionRow, Exchange};
 use crate::flow::End;
 use crate::flow::first_payload::FirstPayloads;
 use crate::json::{self, row};
-use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Endpoint;
 use crate::wire::tunnel::Tunnel;
@@ -125,73 +123,6 @@ row! {
         pub segments: u64,
         /// Bytes in flight after the last segment.
         pub in_flight_bytes: u64,
-    }
-}
-
-row! {
-    /// Evidence of a stall's label: the values that the rule read, unknown values `None`.
-    #[derive(Clone, Debug, Default, PartialEq)]
-    pub struct Evidence {
-        /// Bytes sent and not yet acknowledged when the wait began.
-        pub in_flight_bytes: Option<u64>,
-        /// Segments of one MSS sent and not yet acknowledged when the wait began.
-        pub in_flight_segments: Option<u64>,
-        /// The peer's window when the wait began, bytes.
-        pub peer_window_bytes: Option<u64>,
-        /// Unused part of that window, bytes.
-        pub window_unused_bytes: Option<i64>,
-        /// The congestion window by our model of the sender, segments.
-        pub cwnd_estimate_segments: Option<u64>,
-        /// New payload bytes of the burst before the wait.
-        pub burst_bytes: Option<u64>,
-        /// Last packet of new data before the wait.
-        pub last_packet: Option<PacketNo>,
-        /// The packet that ended the wait's reason: the ACK (or request) that let data flow again.
-        pub freed_by_packet: Option<PacketNo>,
-        /// First packet of new data after the wait.
-        pub next_packet: Option<PacketNo>,
-        /// Time from the freeing packet to the next data, at the tap.
-        pub freed_to_data_ns: Option<Nanos>,
-        /// Retransmissions inside the wait.
-        #[json(if_any)]
-        pub retransmissions: Option<u64>,
-        /// Window probes inside the wait.
-        #[json(if_any)]
-        pub window_probes: Option<u64>,
-        /// Plateau of the bytes in flight over several rounds.
-        #[json(if_any)]
-        pub plateau_bytes: Option<u64>,
-        /// The congestion window before an idle period lowered it, segments.
-        #[json(if_any)]
-        pub cwnd_before_idle_segments: Option<u64>,
-        /// The congestion window to which that period lowered it, segments.
-        #[json(if_any)]
-        pub cwnd_after_idle_segments: Option<u64>,
-        /// Cost of the whole climb back in round trips, beyond those that the old window would have needed; at the first
-        /// wait of the climb.
-        #[json(if_any)]
-        pub extra_round_trips: Option<u64>,
-        /// The buffer that held the sender back.
-        #[json(flat)]
-        pub ceiling: Ceiling,
-        /// The peer's receiver.
-        #[json(flat)]
-        pub receiver: Receiver,
-        /// Segments that each ACK released, exchange after exchange.
-        #[json(if_any)]
-        pub burst_cap_segments: Option<u64>,
-        /// Consecutive exchanges whose first burst was cut at that count.
-        #[json(if_any)]
-        pub exchanges_cut_alike: Option<u64>,
-        /// A queue on the path.
-        #[json(flat)]
-        pub path: PathEvidence,
-        /// Losses and their repairs.
-        #[json(flat)]
-        pub repair: RepairEvidence,
-        /// The fastest second of the sender, bytes per second, where rates above ten times that were left out above.
-        #[json(if_any)]
-        pub fastest_bytes_per_s: Option<u64>,
     }
 }
 

@@ -10,13 +10,13 @@ use crate::pause::Pause;
 pub(super) fn fill_in_swing(pauses: &[(usize, Pause)], stalls: &mut [StallRow]) {
     let level = pauses.iter().map(|(_, pause)| pause.flight_at_start).max().unwrap_or(0);
     let swings = |pause: &Pause| pause.flight_at_start * 3 >= level * 2;
-    let told = pauses.iter().any(|(row, _)| stalls[*row].evidence.ceiling != Ceiling::default());
+    let told = pauses.iter().any(|(row, _)| stalls[*row].evidence.rare.has(|rare| rare.ceiling != Ceiling::default()));
     if told || pauses.iter().filter(|(_, pause)| swings(pause)).count() < PLATEAU_ROUNDS {
         return;
     }
     for (row, pause) in pauses.iter().filter(|(_, pause)| swings(pause)) {
-        let evidence = &mut stalls[*row].evidence;
-        evidence.plateau_bytes = Some(level as u64);
-        evidence.ceiling = Ceiling::at_level(pause, level);
+        let rare = stalls[*row].evidence.rare.get_mut();
+        rare.plateau_bytes = Some(level as u64);
+        rare.ceiling = Ceiling::at_level(pause, level);
     }
 }

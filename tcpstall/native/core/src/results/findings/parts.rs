@@ -48,7 +48,7 @@ impl<'a> Contribution<'a> {
         let evidence = &self.longest?.evidence;
         match self.share.cause? {
             Cause::RwndLimited => evidence.peer_window_bytes,
-            Cause::SndbufLimited => evidence.plateau_bytes,
+            Cause::SndbufLimited => evidence.rare.get(|rare| rare.plateau_bytes),
             _ => None,
         }
     }
