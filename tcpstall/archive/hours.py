@@ -15,7 +15,7 @@ from tcpstall.archive.columns import TABLES
 from tcpstall.archive.damaged_parts import faults
 from tcpstall.archive.names import HOURS, HOURS_INDEX, is_sums, new_digest
 from tcpstall.archive.records import Damaged, Part, document, sealed
-from tcpstall.archive.rollups import CLASSES, HOUR_NS, OF_DAYS, ROLLUPS, SUMMED, to_add_up
+from tcpstall.archive.rollups import AT_HOME, CLASSES, HOUR_NS, OF_DAYS, ONE_WAIT, ROLLUPS, SUMMED, to_add_up
 from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place
 
@@ -115,7 +115,8 @@ def _schema() -> str:
     computed = [column.sql for table in SUMMED for column in TABLES[table].shown]
     digest = new_digest()
     tables = dict(zip(SUMMED, SUMMED, strict=True))
-    rolled = [each.rows(tables, CLASSES) for each in ROLLUPS.values()]
+    spared = (tables, {**tables, AT_HOME: ""}, {**tables, AT_HOME: "", ONE_WAIT: ""})
+    rolled = [each.rows(sources, CLASSES) for sources in spared for each in ROLLUPS.values()]
     rolled += [each.added(each.name) for each in ROLLUPS.values() if each.added]
     digest.update("\n".join((added_up(to_add_up("stalls", "findings")), *rolled, *computed)).encode())
     return f"tcpstall.hours/{digest.hexdigest()}"

@@ -60,6 +60,9 @@ _BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", 
 
 _SOME = "scan, flow, server_address, server_port"
 
+_NO_FLOW = "NULL::VARCHAR AS scan, NULL::BIGINT AS flow"
+"""Of a known type: files of sums are read together, and the first one's types count."""
+
 _CLASSES_ADDED = "sum(n)::BIGINT AS n, sum(time_ns)::DECIMAL(38, 0) AS time_ns, max(most_ns) AS most_ns"
 
 Sources = Mapping[str, str]
@@ -273,7 +276,7 @@ def _answers(of: Sources, classes: str) -> str:
     service = "server_address, server_port"
     if AT_HOME in of:
         return (
-            f"WITH slow AS MATERIALIZED ({slow}) SELECT NULL AS scan, NULL AS flow, {service}, "
+            f"WITH slow AS MATERIALIZED ({slow}) SELECT {_NO_FLOW}, {service}, "
             f"{classes.format('think_ns')} AS class, {added} FROM {of['exchanges']} SEMI JOIN slow USING (scan, flow) "
             "WHERE think_ns > 0 AND requester = 'client' GROUP BY ALL"
         )
@@ -282,7 +285,7 @@ def _answers(of: Sources, classes: str) -> str:
         f"WITH {made and f'{made}, '}slow AS MATERIALIZED ({slow}), "
         f"each AS (SELECT {_SOME}, {classes.format('think_ns')} AS class, think_ns FROM {of['exchanges']} "
         "WHERE think_ns > 0 AND requester = 'client') "
-        f"SELECT NULL AS scan, NULL AS flow, {service}, class, {added} FROM each "
+        f"SELECT {_NO_FLOW}, {service}, class, {added} FROM each "
         f"SEMI JOIN {home} USING (scan, flow) SEMI JOIN slow USING (scan, flow) GROUP BY ALL UNION ALL "
         f"SELECT {_SOME}, class, {added} FROM each ANTI JOIN {home} USING (scan, flow) GROUP BY ALL UNION ALL "
         f"SELECT {_SOME}, NULL, 0, NULL, NULL FROM slow ANTI JOIN {home} USING (scan, flow)"

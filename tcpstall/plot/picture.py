@@ -54,7 +54,8 @@ def over_time(kind: str, subject: Subject, start_ns: int, end_ns: int, width_in:
     sheet.head(title.what(flow, side, start_ns, end_ns), title.losses(flow, sheet.fits))
     groups = {end: _patches(its_waits) for end, its_waits in waits.items()}
     groups[side] += _busy(flow, side)
-    sheet.legends((f"{end} waits", patches) for end, patches in groups.items())
+    # The title counts each moment once, and no normal round trip as an application's wait.
+    sheet.legends((f"{end} waits, as drawn", patches) for end, patches in groups.items())
     return sheet.figure
 
 

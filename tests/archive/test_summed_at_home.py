@@ -19,15 +19,16 @@ from tcpstall.archive.views import rows_of
 from tests.archive.here import here
 from tests.scene import Scene
 
-Rows = dict[str, list[tuple[object, ...]]]
+Rows = dict[str, tuple[list[str], list[tuple[object, ...]]]]
 
 
 def summed(store: Store, parts: list[Part]) -> Rows:
-    """Rows of each table of sums, without the flows that are named among equals."""
+    """Types and rows of each table of sums, without the flows that are named among equals."""
     found = {}
     for file in Parts(store.place, MEMORY_BYTES).summed(parts).files:
         columns = "* EXCLUDE (worst)" if file.table == "leaders" else "*"
-        found[file.table] = duckdb.sql(f"SELECT {columns} FROM '{store.place.path(file.name)}' ORDER BY ALL").fetchall()
+        rows = duckdb.sql(f"SELECT {columns} FROM '{store.place.path(file.name)}' ORDER BY ALL")
+        found[file.table] = [str(type_) for type_ in rows.types], rows.fetchall()
     return found
 
 
