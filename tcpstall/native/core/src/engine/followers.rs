@@ -25,6 +25,8 @@ const CHUNK: usize = 64;
 enum Work<'env> {
     /// A further table, before its others.
     Follows(&'env mut Table),
+    /// The tables are given back.
+    Rests,
     /// A batch, and rows that were handed on, for their memory.
     Takes(Arc<Batch>, Vec<FlowRow>),
     /// The stream's end: the flows that are still open are over. The latest segment of any flow.
@@ -49,13 +51,17 @@ pub(super) struct Done {
 struct Line<'scope, 'env> {
     to_do: SyncSender<Work<'env>>,
     done: Receiver<Done>,
+    given_back: Receiver<Vec<&'env mut Table>>,
     thread: ScopedJoinHandle<'scope, ()>,
 }
 
 /// Followers of all shards.
 pub(super) struct Followers<'scope, 'env> {
-    /// Tables that the reading thread follows itself, before those of the followers.
+    /// Tables that the reading thread follows itself, before those of the followers: all, while these rest.
     own: Vec<&'env mut Table>,
+    resting: bool,
+    /// Most tables of the reading thread while the followers work.
+    share: usize,
     spare: Spare,
     judging: Judging<'env>,
     own_done: VecDeque<Done>,
@@ -78,21 +84,42 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         judging: Judging<'env>,
         processors: usize,
     ) -> Followers<'scope, 'env> {
-        let (own, mut rest) = tables.split_at_mut(if processors <= 2 { 3 * SHARDS / 8 } else { 0 });
-        let own = own.iter_mut().collect();
-        let threads = (processors - 1).min(rest.len());
-        let mut lines = Vec::with_capacity(threads);
-        while !rest.is_empty() {
-            let (tables, others) = rest.split_at_mut(rest.len() / (threads - lines.len()));
-            rest = others;
-            let (to_do, work) = sync_channel(BATCHES);
-            let (back, done) = sync_channel(BATCHES);
-            let tables = tables.iter_mut().collect();
-            let thread = scope.spawn(move || follow(tables, judging, &work, &back));
-            lines.push(Line { to_do, done, thread });
-        }
+        let share = if processors <= 2 { 3 * SHARDS / 8 } else { 0 };
+        let lines = (1..processors.min(SHARDS - share + 1)).map(|_| Line::start(scope, judging)).collect();
         let (spare, own_done, under_way, idleness, parts, rows) = Default::default();
-        Followers { own, spare, judging, own_done, lines, under_way, idleness, parts, rows }
+        let (own, resting) = (tables.iter_mut().collect(), true);
+        let mut followers =
+            Followers { own, resting, share, spare, judging, own_done, lines, under_way, idleness, parts, rows };
+        followers.work();
+        followers
+    }
+
+    /// The followers get their tables; no batch is under way.
+    pub(super) fn work(&mut self) {
+        if !mem::take(&mut self.resting) {
+            return;
+        }
+        // Tables keep their order: the last ones go first, each before the others of its follower.
+        for (before, line) in self.lines.iter().enumerate().rev() {
+            let tables = (self.own.len() - self.share).div_ceil(before + 1);
+            for table in self.own.drain(self.own.len() - tables..).rev() {
+                // A follower that is gone is reported where its thread is joined.
+                _ = line.to_do.send(Work::Follows(table));
+            }
+        }
+    }
+
+    /// The reading thread follows all tables; no batch is under way. Breaks if a follower is gone.
+    pub(super) fn rest(&mut self) -> ControlFlow<()> {
+        if !mem::replace(&mut self.resting, true) {
+            self.share = self.own.len();
+            for line in &self.lines {
+                _ = line.to_do.send(Work::Rests);
+                let Ok(tables) = line.given_back.recv() else { return ControlFlow::Break(()) };
+                self.own.extend(tables);
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// Number of batches that not all followers have done.
@@ -103,9 +130,11 @@ impl<'scope, 'env> Followers<'scope, 'env> {
     /// Gives out a batch; breaks if a follower is gone.
     pub(super) fn take(&mut self, batch: Batch) -> ControlFlow<()> {
         let batch = Arc::new(batch);
-        let mut rows = || self.rows.pop().unwrap_or_default();
-        let sent = self.lines.iter().all(|line| line.to_do.send(Work::Takes(batch.clone(), rows())).is_ok());
+        let mut spare_rows = mem::take(&mut self.rows);
+        let mut rows = || spare_rows.pop().unwrap_or_default();
+        let sent = self.working().iter().all(|line| line.to_do.send(Work::Takes(batch.clone(), rows())).is_ok());
         self.own_done.push_back(take(&mut self.own, &batch, self.judging, &mut self.spare, rows()));
+        self.rows = spare_rows;
         self.under_way.push_back(batch);
         if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
@@ -115,9 +144,15 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         self.rows.extend(rows);
     }
 
-    /// Gives a table of the reading thread to the first follower.
+    /// The lines of followers with tables.
+    fn working(&self) -> &[Line<'scope, 'env>] {
+        if self.resting { &[] } else { &self.lines }
+    }
+
+    /// Gives a table of the reading thread to the first follower, unless the followers rest.
     fn gives_away(&mut self) {
-        if let Some(line) = self.lines.first()
+        if !self.resting
+            && let Some(line) = self.lines.first()
             && let Some(table) = self.own.pop()
         {
             // A follower that is gone is reported where its thread is joined.
@@ -136,8 +171,9 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         if self.under_way.is_empty() {
             return None;
         }
-        while let Some(line) = self.lines.get(self.parts.len()) {
-            self.parts.push(if waits { line.done.recv().ok()? } else { line.done.try_recv().ok()? });
+        while let Some(line) = self.working().get(self.parts.len()) {
+            let done = if waits { line.done.recv().ok()? } else { line.done.try_recv().ok()? };
+            self.parts.push(done);
         }
         let mut parts = mem::take(&mut self.parts);
         parts.splice(..0, self.own_done.pop_front());
@@ -167,13 +203,24 @@ impl<'scope, 'env> Followers<'scope, 'env> {
 
     /// Waits for the threads.
     pub(super) fn finish(self) {
-        for Line { to_do, done, thread } in self.lines {
+        for Line { to_do, done, given_back, thread } in self.lines {
             // A thread that waits for work, or to tell what it has done, must not wait for ever.
-            drop((to_do, done));
+            drop((to_do, done, given_back));
             if let Err(panic) = thread.join() {
                 std::panic::resume_unwind(panic);
             }
         }
+    }
+}
+
+impl<'scope, 'env> Line<'scope, 'env> {
+    /// Starts a follower without tables.
+    fn start(scope: &'scope Scope<'scope, 'env>, judging: Judging<'env>) -> Line<'scope, 'env> {
+        let (to_do, work) = sync_channel(BATCHES.max(SHARDS));
+        let (back, done) = sync_channel(BATCHES);
+        let (gives_back, given_back) = sync_channel(1);
+        let thread = scope.spawn(move || follow(judging, &work, &back, &gives_back));
+        Line { to_do, done, given_back, thread }
     }
 }
 
@@ -231,20 +278,25 @@ impl<F: More> InOrder<F> {
     }
 }
 
-/// Follows and judges the flows of some tables.
+/// Follows and judges the flows of the tables that it gets.
 fn follow<'env>(
-    mut tables: Vec<&'env mut Table>,
     judging: Judging<'_>,
     work: &Receiver<Work<'env>>,
     back: &SyncSender<Done>,
+    gives_back: &SyncSender<Vec<&'env mut Table>>,
 ) {
-    let mut spare = Spare::default();
+    let (mut tables, mut spare): (Vec<&'env mut Table>, Spare) = Default::default();
     loop {
         let at_hand = work.try_recv();
         let waited = at_hand.is_err();
         let Ok(work) = at_hand.or_else(|_| work.recv()) else { return };
         match work {
             Work::Follows(table) => tables.insert(0, table),
+            Work::Rests => {
+                if gives_back.send(mem::take(&mut tables)).is_err() {
+                    return;
+                }
+            }
             Work::Takes(batch, rows) => {
                 let done = Done { waited, ..take(&mut tables, &batch, judging, &mut spare, rows) };
                 drop(batch);

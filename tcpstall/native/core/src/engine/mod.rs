@@ -28,6 +28,7 @@ mod status;
 mod stream;
 mod table;
 mod taps;
+mod turns;
 mod waiting;
 
 use std::num::NonZero;

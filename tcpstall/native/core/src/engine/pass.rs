@@ -14,6 +14,7 @@ use super::reader::{Filled, Reader};
 use super::shards::{Numbers, Shards};
 use super::spare::{Spare, TOGETHER};
 use super::stream::{StreamState, put_down};
+use super::turns::{Turns, Way};
 use super::{Follower, RunOptions};
 use crate::results::FlowRow;
 
@@ -124,7 +125,7 @@ impl<'a> Pass<'a> {
         dealer: &mut Dealer,
         numbers: &mut Numbers,
     ) -> ControlFlow<(), Read> {
-        let mut empty: Vec<Batch> = Vec::new();
+        let (mut empty, mut turns): (Vec<Batch>, _) = (Vec::new(), Turns::new(self.reader.packets()));
         let read = loop {
             while let Some((batch, over)) = followers.done(followers.under_way() == BATCHES, dealer, numbers) {
                 empty.push(batch);
@@ -141,17 +142,38 @@ impl<'a> Pass<'a> {
                 break if put_down { Read::ToPutDown } else { Read::ToEnd };
             }
             self.tell(filled)?;
+            if turns.is_over() {
+                self.hand_on_rest(followers, dealer, numbers, &mut empty)?;
+                match turns.next(self.reader.packets()) {
+                    Way::Alone => followers.rest()?,
+                    Way::Beside => followers.work(),
+                }
+            }
         };
-        while followers.under_way() > 0 {
-            // A follower is gone only after a panic, which is reported where its thread is joined.
-            let Some((_, over)) = followers.done(true, dealer, numbers) else { return ControlFlow::Break(()) };
-            self.hand_on_rows(over, numbers)?;
-        }
+        self.hand_on_rest(followers, dealer, numbers, &mut empty)?;
         if read == Read::ToEnd {
             self.report()?;
             self.hand_on_rows(followers.ends(dealer.latest()), numbers)?;
         }
         ControlFlow::Continue(read)
+    }
+
+    /// Hands on what is still under way; the batches are `empty` then.
+    fn hand_on_rest(
+        &mut self,
+        followers: &mut Followers<'_, '_>,
+        dealer: &mut Dealer,
+        numbers: &mut Numbers,
+        empty: &mut Vec<Batch>,
+    ) -> ControlFlow<()> {
+        while followers.under_way() > 0 {
+            // A follower is gone only after a panic, which is reported where its thread is joined.
+            let Some((batch, over)) = followers.done(true, dealer, numbers) else { return ControlFlow::Break(()) };
+            empty.push(batch);
+            let rows = self.hand_on_rows(over, numbers)?;
+            followers.takes_rows(rows);
+        }
+        ControlFlow::Continue(())
     }
 
     fn tell(&mut self, filled: Filled) -> ControlFlow<()> {

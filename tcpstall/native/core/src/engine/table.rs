@@ -50,7 +50,9 @@ const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 /// Starts of flows held at once, one or two kilobytes each; further flows get no label.
 const STARTS_HELD: usize = (1 << 15) / SHARDS;
 
-/// The open flows of one shard of a stream. Limits are those of the shard.
+/// The open flows of one shard of a stream. Limits are those of the shard. Neighbours in a list may belong to two threads:
+/// they share no line of the processor's cache.
+#[repr(align(128))]
 pub(super) struct Table {
     /// The shard's number.
     pub(super) shard: usize,

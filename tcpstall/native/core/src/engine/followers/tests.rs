@@ -53,15 +53,24 @@ fn tell(mut over: InOrder<impl More>, told: &mut Vec<String>) {
     }
 }
 
-/// The flows of batches; before these numbers the reading thread gives a table away.
-fn read(batches: usize, gives: &[usize]) -> Vec<String> {
+/// The flows of batches; before these numbers the reading thread gives a table away, and followers rest or work again.
+fn read(batches: usize, gives: &[usize], turns: &[usize], processors: usize) -> Vec<String> {
     let options = options();
     let (mut dealer, mut numbers, mut told) = (Dealer::new(0), Numbers::new(0), Vec::new());
     let mut tables: Vec<Table> = (0..SHARDS).map(|shard| Table::new(shard, 0, 0)).collect();
     thread::scope(|scope| {
-        let mut followers = Followers::start(scope, &mut tables, Judging::by(&options), 2);
+        let mut followers = Followers::start(scope, &mut tables, Judging::by(&options), processors);
         for number in 0..batches {
             gives.iter().filter(|at| **at == number).for_each(|_| followers.gives_away());
+            let turn = turns.contains(&number);
+            while turn && let Some((_, over)) = followers.done(true, &mut dealer, &mut numbers) {
+                tell(over, &mut told);
+            }
+            if turn && followers.resting {
+                followers.work();
+            } else if turn {
+                assert!(followers.rest().is_continue());
+            }
             assert!(followers.take(batch(number, &mut dealer)).is_continue());
             while followers.under_way() == BATCHES
                 && let Some((_, over)) = followers.done(true, &mut dealer, &mut numbers)
@@ -80,9 +89,20 @@ fn read(batches: usize, gives: &[usize]) -> Vec<String> {
 
 #[test]
 fn a_reading_thread_gives_its_tables_away_and_nothing_else_changes() {
-    let kept = read(60, &[]);
+    let kept = read(60, &[], &[], 2);
     assert!(kept.len() > 80);
     for gives in [vec![0], vec![7, 15], vec![3, 3, 59], vec![1, 2, 3, 4, 5]] {
-        assert_eq!(read(60, &gives), kept);
+        assert_eq!(read(60, &gives, &[], 2), kept);
+    }
+}
+
+#[test]
+fn followers_rest_and_work_again_and_nothing_else_changes() {
+    let kept = read(60, &[], &[], 2);
+    for turns in [vec![0], vec![0, 1], vec![7, 30, 59], vec![5, 6, 7, 8, 9, 40]] {
+        for processors in [2, 3, 4, 9, 64] {
+            assert_eq!(read(60, &[], &turns, processors), kept);
+        }
+        assert_eq!(read(60, &[4, 20, 50], &turns, 2), kept);
     }
 }
