@@ -7,9 +7,7 @@ use std::mem;
 use super::brief::Brief;
 use super::key::Key;
 use super::spare::Spare;
-use crate::flow::Sending;
-use crate::flow::connection::Effect;
-use crate::pause::Watch;
+use crate::pause::{SegmentKind, Watch};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -154,7 +152,7 @@ impl Beginning {
         for (place, segment) in (0..).zip(&self.segments) {
             let seen = watch.sees(&segment.segment(key));
             if let Some((_, payload)) = starts.next_if(|(of, _)| *of == place)
-                && is_new(seen.effect)
+                && seen.kind == SegmentKind::New
             {
                 watch.begins_with(seen.sender, payload);
             }
@@ -162,9 +160,4 @@ impl Beginning {
         spare.takes_briefs(self.segments);
         watch
     }
-}
-
-/// The segment brings new data: only then its payload can be the flow's first.
-pub(super) fn is_new(effect: Effect) -> bool {
-    matches!(effect, Effect::Data(Sending::New { .. }))
 }

@@ -7,9 +7,7 @@ use super::entry::Over;
 use super::second_pass::{Witness, again};
 use super::shards::Shards;
 use crate::capture::CaptureError;
-use crate::flow::Sending;
-use crate::flow::connection::Effect;
-use crate::pause::{SeenSegment, Watch};
+use crate::pause::{SeenSegment, SegmentKind, Watch};
 use crate::replay::record::{KeptSegments, MOST_KEPT, MOST_KEPT_TOGETHER};
 use crate::replay::{Passing, PassingKind, Record};
 use crate::time::Nanos;
@@ -97,13 +95,11 @@ impl Witness for Keeping {
 fn passing(segment: &Segment, seen: SeenSegment, watch: &Watch) -> Passing {
     let (sender, peer) = (seen.sender, seen.sender.peer());
     let (own, other) = (watch.connection.half(sender), watch.connection.half(peer));
-    let kind = match seen.effect {
-        Effect::Data(Sending::New { .. }) => PassingKind::New,
-        Effect::Data(Sending::Again) => PassingKind::Again,
-        Effect::Data(Sending::Late { retransmitted }) => PassingKind::Late { again: retransmitted },
-        Effect::Data(Sending::Probe | Sending::Copy) | Effect::Handshake | Effect::Control | Effect::Copy => {
-            PassingKind::Control
-        }
+    let kind = match seen.kind {
+        SegmentKind::New => PassingKind::New,
+        SegmentKind::Again => PassingKind::Again,
+        SegmentKind::Late { retransmitted } => PassingKind::Late { again: retransmitted },
+        SegmentKind::Probe | SegmentKind::Copy | SegmentKind::Handshake | SegmentKind::Bare => PassingKind::Control,
     };
     let ack = segment.flags.has(Flags::ACK).then(|| other.offset(segment.ack));
     // RFC 7323 §2.2: the window in a SYN is never scaled.

@@ -5,9 +5,8 @@ use hashbrown::HashMap;
 use super::RunOptions;
 use super::second_pass::{Witness, again};
 use crate::capture::CaptureError;
-use crate::flow::connection::Effect;
-use crate::flow::{End, Sending};
-use crate::pause::{SeenSegment, Watch};
+use crate::flow::End;
+use crate::pause::{SeenSegment, SegmentKind, Watch};
 use crate::results::columns::Sample;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -54,13 +53,12 @@ impl Witness for Wanted {
 fn sample(segment: &Segment, seen: SeenSegment, watch: &Watch, told: &mut [Told; 2]) -> Option<Sample> {
     let (sender, peer) = (seen.sender, seen.sender.peer());
     hear(segment, peer, watch, told);
-    let kind = match seen.effect {
-        Effect::Handshake => return None,
-        Effect::Control | Effect::Copy => "ack",
-        Effect::Data(Sending::New { .. }) => "data",
-        Effect::Data(Sending::Probe) => "probe",
-        Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => "retransmission",
-        Effect::Data(Sending::Late { .. } | Sending::Copy) => "data",
+    let kind = match seen.kind {
+        SegmentKind::Handshake => return None,
+        SegmentKind::Bare => "ack",
+        SegmentKind::Probe => "probe",
+        SegmentKind::Again | SegmentKind::Late { retransmitted: true } => "retransmission",
+        SegmentKind::New | SegmentKind::Late { .. } | SegmentKind::Copy => "data",
     };
     let about = if kind == "ack" { peer } else { sender };
     let half = watch.connection.half(about);

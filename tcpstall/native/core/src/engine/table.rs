@@ -17,14 +17,14 @@ use self::flights::Flights;
 use self::lingering::Lingering;
 pub(super) use self::open::Queues;
 use self::pauses::Pauses;
-use super::beginning::{Beginning, is_new};
+use super::beginning::Beginning;
 use super::deal::SHARDS;
 use super::entry::{Ended, Entry, Flow};
 use super::key::Key;
 use super::spare::Spare;
 use super::waiting::{TablePlace, Waiting};
 use crate::flow::State;
-use crate::pause::{SeenSegment, Watch};
+use crate::pause::{SeenSegment, SegmentKind, Watch};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
@@ -312,7 +312,8 @@ impl Table {
     /// Notes that the payload of the segment just seen begins a known protocol element.
     #[cold]
     pub(super) fn begins_with(&mut self, segment: &Segment, seen: SeenSegment, payload: &[u8]) {
-        let Some(slot) = self.find(segment).filter(|_| is_new(seen.effect)) else { return };
+        // Only new data can be the flow's first.
+        let Some(slot) = self.find(segment).filter(|_| seen.kind == SegmentKind::New) else { return };
         if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
             self.starts_held += usize::from(watch.begins_with(seen.sender, payload));
         }

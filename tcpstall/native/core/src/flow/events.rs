@@ -11,8 +11,6 @@ pub enum Sending {
     New {
         /// New payload bytes.
         bytes: u32,
-        /// Number of MSS-sized segments in them.
-        segments: u32,
         /// Bytes skipped before them.
         hole: i64,
         /// Packets sent since the last frame that did not pass here, by the IP-ID counter; 0 where the counter is

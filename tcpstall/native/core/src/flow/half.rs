@@ -294,7 +294,7 @@ impl Half {
             self.ip_id.jumped();
             lost = 0;
         }
-        self.push(segment, end, bytes, hole, lost)
+        self.push(segment, end, bytes, self.mss(), (hole, lost))
     }
 
     /// True if the newest frame passed less than a round trip before: too soon for a repair between the two.

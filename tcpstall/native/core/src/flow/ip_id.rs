@@ -127,24 +127,29 @@ impl IpId {
     pub fn follow(&mut self, segment: &Segment, mss: u32) {
         let Some(id) = segment.ip_id else { return };
         let step = if segment.payload <= mss { 1 } else { segment.payload.div_ceil(mss) };
-        if let Some((last, expected)) = self.last {
-            let back = last.wrapping_sub(id) as i16;
-            let due = u32::from(id.wrapping_sub(last)) == expected;
-            if due && back < 0 {
-                self.overtaken = false;
+        if let Some((last, expected)) = &mut self.last {
+            let ahead = id.wrapping_sub(*last);
+            let due = u32::from(ahead) == *expected;
+            if due && (1..=1 << 15).contains(&ahead) {
+                (*last, *expected, self.overtaken) = (id, step, false);
                 self.counted(true);
-            } else if self.strays(id, back, due) {
+            } else if self.strays(id, ahead.wrapping_neg() as i16, due) {
                 return;
+            } else {
+                self.last = Some((id, step));
             }
+        } else {
+            self.last = Some((id, step));
         }
-        (self.last, self.time) = (Some((id, step)), segment.time);
-        (self.ack, self.ttl) = (segment.ack, segment.ttl);
+        (self.time, self.ack, self.ttl) = (segment.time, segment.ack, segment.ttl);
     }
 
     #[inline(always)]
     fn counted(&mut self, due: bool) {
         self.history = self.history << 1 | u32::from(due);
-        self.length = (self.length + 1).min(32);
+        if self.length < 32 {
+            self.length += 1;
+        }
         self.expected += u32::from(due);
     }
 

@@ -120,27 +120,32 @@ impl Outstanding {
         self.sent.back().map(|sent| sent.time)
     }
 
-    /// Adds a frame of `bytes` new bytes up to `end`, with `flight` bytes in flight after it; returns its number of
-    /// segments.
+    /// Adds a frame of `bytes` new bytes up to `end`, with `flight` bytes in flight after it.
     #[inline(always)]
-    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, skipped: u32, mss: u32, flight: i64) -> u32 {
+    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, skipped: u32, mss: u32, flight: i64) {
         if self.sent.len() >= LIMIT
             && let Some(oldest) = self.sent.pop_front()
         {
             self.forget(&oldest);
         }
-        let (own, short) =
-            if bytes == mss { (1, Short::None) } else { (bytes.div_ceil(mss), Short::of(segment, bytes, mss)) };
-        let brief = short == Short::Ended && Short::is_brief(segment, bytes, mss);
+        // Nearly always the frame is one full segment.
+        let (own, short, brief) = if bytes == mss { (1, Short::None, false) } else { self.cut(segment, bytes, mss) };
         let segments = own.saturating_add(skipped);
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
         self.sent.push_back(Sent { end, time, segments, flight, mark, short, brief, again: false });
         self.segments = self.segments.saturating_add(segments);
+        self.remember_one(end, mark, time);
+    }
+
+    /// Counts a frame that is not one full segment: returns its number of segments, whether the last one is short, and
+    /// whether it is a write of its own.
+    fn cut(&mut self, segment: &Segment, bytes: u32, mss: u32) -> (u32, Short, bool) {
+        let short = Short::of(segment, bytes, mss);
+        let brief = short == Short::Ended && Short::is_brief(segment, bytes, mss);
         self.counts(short);
         self.brief += u32::from(brief);
-        self.remember(segment, end);
-        segments
+        (bytes.div_ceil(mss), short, brief)
     }
 
     /// Takes in a frame of `bytes` from `start` that passed after data sent later, which had counted it as whole
@@ -173,8 +178,14 @@ impl Outstanding {
 
     /// Remembers a frame up to `end`, because its copy may follow.
     pub fn remember(&mut self, segment: &Segment, end: i64) {
-        self.recent[usize::from(self.next_recent)] = (end as u32, mark(segment), segment.time);
-        self.next_recent = (self.next_recent + 1) % RECENT as u8;
+        self.remember_one(end, mark(segment), segment.time);
+    }
+
+    #[inline(always)]
+    fn remember_one(&mut self, end: i64, mark: u32, time: Nanos) {
+        let next = usize::from(self.next_recent) % RECENT;
+        self.recent[next] = (end as u32, mark, time);
+        self.next_recent = ((next + 1) % RECENT) as u8;
     }
 
     /// Time since the original passed, if this packet up to `end` is the copy of a remembered one.
@@ -251,8 +262,7 @@ impl Outstanding {
     /// Takes in the acknowledgement of everything up to `ack`.
     #[inline]
     pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {
-        let (mut segments, mut short, mut ended, mut brief, mut newest) = (0_u32, 0, 0, 0, None);
-        let mut touched = None;
+        let (mut segments, mut newest, mut touched) = (0_u32, None, None);
         while let Some(front) = self.sent.front_mut() {
             if front.end > ack {
                 let (mss, rest) = (i64::from(mss), front.end - ack);
@@ -267,14 +277,17 @@ impl Outstanding {
                 break;
             }
             segments += front.segments;
-            short += u32::from(front.short != Short::None);
-            ended += u32::from(front.short == Short::Ended);
-            brief += u32::from(front.brief);
-            newest = if front.again { newest } else { Some(front.time) };
+            if front.short != Short::None {
+                self.short -= 1;
+                self.ended -= u32::from(front.short == Short::Ended);
+                self.brief -= u32::from(front.brief);
+            }
+            if !front.again {
+                newest = Some(front.time);
+            }
             self.sent.pop_front();
         }
         self.segments = self.segments.saturating_sub(segments);
-        (self.short, self.ended, self.brief) = (self.short - short, self.ended - ended, self.brief - brief);
         Gone { segments, sent: newest, touched: touched.or(newest) }
     }
 }

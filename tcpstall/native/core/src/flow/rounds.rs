@@ -123,14 +123,14 @@ impl Rounds {
 
     /// Takes in new data of `sender` that follows at once on other data of that end.
     #[inline]
-    pub fn goes_on(&mut self, spoken: &Spoken<'_>, sender: End, connection: &Connection) {
+    pub fn goes_on(&mut self, segment: &Segment, bytes: u32, sender: End, connection: &Connection) {
         match &mut self.current {
             // Nearly always a response goes on, of which the client has asked all.
             Some(round) if sender == End::Server && round.answered_all.is_some() => {
-                round.lasts(spoken.segment.time, connection.half(End::Server));
+                round.lasts(segment.time, connection.half(End::Server));
                 self.last_speaker = Some(sender);
             }
-            _ => self.speaks(spoken, sender, connection),
+            _ => self.speaks(&Spoken { segment, bytes, held_up: false }, sender, connection),
         }
     }
 

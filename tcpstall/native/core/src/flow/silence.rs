@@ -17,7 +17,10 @@ impl PeerSilence {
     /// Takes in a segment of the peer.
     #[inline]
     pub(super) fn is_broken(&mut self, now: Nanos) {
-        *self = PeerSilence { heard: Some(now), ..PeerSilence::default() };
+        self.heard = Some(now);
+        if self.attempts > 0 {
+            (self.attempts, self.last_attempt) = (0, None);
+        }
     }
 
     /// Takes in a retransmission; only the first unacknowledged byte makes it an attempt, since one repair may hold

@@ -51,7 +51,7 @@ pub use persist::Persist;
 pub use reading::{Backlog, Reading};
 pub use repair::{Attempt, PauseRepairs, Trigger};
 pub use slowest_ack::SlowestAck;
-pub use watch::{Finished, SeenSegment, Watch};
+pub use watch::{Finished, SeenSegment, SegmentKind, Watch};
 
 use crate::time::Nanos;
 

@@ -8,9 +8,11 @@ mod holding;
 mod part;
 mod renewed;
 mod run;
+mod seen;
 mod state;
 
 use self::run::Run;
+pub use self::seen::{SeenSegment, SegmentKind};
 use super::LEAST_PAUSE;
 use super::bottleneck::BusyPeriod;
 use super::builder::{Builder, Idle};
@@ -58,17 +60,6 @@ pub struct Watch {
     /// Memory of the data in flight when it was last measured, bytes.
     #[serde(skip)]
     flying: usize,
-}
-
-/// Classification of a segment within its flow.
-#[derive(Clone, Copy, Debug)]
-pub struct SeenSegment {
-    /// Sender of the segment.
-    pub sender: End,
-    /// Effect of the segment on the connection.
-    pub effect: Effect,
-    /// The sender had paused before the segment: there is a new pause.
-    pub ended_pause: bool,
 }
 
 /// A flow that has ended, ready to be judged.
@@ -215,7 +206,7 @@ impl Watch {
                 false
             }
         };
-        SeenSegment { sender, effect, ended_pause }
+        SeenSegment { sender, kind: effect.into(), ended_pause }
     }
 
     /// Takes in any other segment.
@@ -275,7 +266,7 @@ impl Watch {
             let fin = &mut self.builders[sender].fin;
             *fin = fin.or(Some(segment.time));
         }
-        SeenSegment { sender, effect, ended_pause }
+        SeenSegment { sender, kind: effect.into(), ended_pause }
     }
 
     /// Takes in that a segment came late: data that seemed lost when the last pause ended may only have been overtaken. If

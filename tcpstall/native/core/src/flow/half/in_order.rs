@@ -23,8 +23,9 @@ impl Half {
     pub(in crate::flow) fn append(&mut self, segment: &Segment) -> Sending {
         self.settled = false;
         self.count(segment);
-        let sending = self.push(segment, self.snd_nxt + i64::from(segment.payload), segment.payload, 0, 0);
-        self.ip_id.follow(segment, self.mss());
+        let (end, mss) = (self.snd_nxt + i64::from(segment.payload), self.mss());
+        let sending = self.push(segment, end, segment.payload, mss, (0, 0));
+        self.ip_id.follow(segment, mss);
         sending
     }
 
@@ -38,14 +39,21 @@ impl Half {
 
     /// Puts `bytes` new bytes up to `end` in flight. `hole` bytes before them were not seen; `lost` packets are missing.
     #[inline(always)]
-    pub(super) fn push(&mut self, segment: &Segment, end: i64, bytes: u32, hole: i64, lost: u32) -> Sending {
+    pub(super) fn push(
+        &mut self,
+        segment: &Segment,
+        end: i64,
+        bytes: u32,
+        mss: u32,
+        (hole, lost): (i64, u32),
+    ) -> Sending {
         self.snd_nxt = end;
         self.bytes += u64::from(bytes);
         let flight = self.flight();
         // Skipped bytes are in flight too, wherever they are.
-        let skipped = if hole > 0 { (hole as u64).div_ceil(u64::from(self.mss())) as u32 } else { 0 };
-        let segments = self.outstanding.push(segment, end, bytes, skipped, self.mss(), flight);
+        let skipped = if hole > 0 { (hole as u64).div_ceil(u64::from(mss)) as u32 } else { 0 };
+        self.outstanding.push(segment, end, bytes, skipped, mss, flight);
         self.max_flight = self.max_flight.max(flight);
-        Sending::New { bytes, segments, hole, lost }
+        Sending::New { bytes, hole, lost }
     }
 }

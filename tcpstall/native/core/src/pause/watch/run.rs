@@ -5,9 +5,8 @@
 //! the sender's own data. Most data of a bulk transfer continues a run.
 
 use super::super::LEAST_PAUSE;
-use super::{SeenSegment, Watch};
-use crate::flow::connection::Effect;
-use crate::flow::{End, Sending, rounds::Spoken};
+use super::{SeenSegment, SegmentKind, Watch};
+use crate::flow::{End, Sending};
 use crate::seq::SeqNo;
 use crate::wire::{Segment, Timestamps};
 
@@ -73,7 +72,7 @@ impl Watch {
             let half = self.connection.half(sender);
             self.builders[sender].goes_on(segment, bytes, half, answered);
             self.models[sender].on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
-            self.rounds.goes_on(&Spoken { segment, bytes, held_up: false }, sender, &self.connection);
+            self.rounds.goes_on(segment, bytes, sender, &self.connection);
             self.builders[sender.peer()].on_peer_data(segment);
         }
         if answered {
@@ -81,7 +80,7 @@ impl Watch {
         } else if let Some(run) = &mut self.run {
             run.timestamps = segment.timestamps;
         }
-        SeenSegment { sender, effect: Effect::Data(sending), ended_pause: false }
+        SeenSegment { sender, kind: SegmentKind::New, ended_pause: false }
     }
 }
 
