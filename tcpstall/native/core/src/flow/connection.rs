@@ -5,6 +5,7 @@ use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
 use super::min_rtt::Answer;
+use super::pending::PendingAck;
 use super::roles::ends;
 use super::silence::PeerSilence;
 use super::window::Scale;
@@ -213,8 +214,8 @@ impl Connection {
         leg.acknowledges(acked.time - distance, span, answer, answers);
     }
 
-    /// Takes in one segment.
-    pub fn sees(&mut self, segment: &Segment, sender: End, overdue: bool) -> Effect {
+    /// Takes in one segment; its ACK is the caller's to pass on.
+    pub fn sees(&mut self, segment: &Segment, sender: End, overdue: bool) -> (Effect, Option<PendingAck>) {
         // A continuation of a segment counts with its beginning.
         self.segments += u64::from(!segment.goes_on || self.segments == 0);
         self.options_cut += u64::from(segment.options_cut);
@@ -235,10 +236,12 @@ impl Connection {
             let half = &self.halves[sender];
             self.silence[sender].lasts(segment.time, half.offset(segment.seq) <= half.snd_una);
         }
-        if effect != Effect::Copy {
+        let ack = if effect == Effect::Copy {
+            None
+        } else {
             let echoed = self.half(sender).vantage.last_span();
-            self.half_mut(peer).acknowledged(segment, echoed, overdue);
-        }
+            self.half_mut(peer).passes(segment, echoed, overdue)
+        };
         if segment.flags.has(Flags::RST) && !self.is_void_reset(segment, sender) {
             self.state = State::Reset;
             let unanswered = self.handshake.syn_ack.is_none() && self.handshake.spoken.is_none();
@@ -246,7 +249,7 @@ impl Connection {
                 self.handshake.refused = self.handshake.refused.or(Some(segment.time));
             }
         }
-        effect
+        (effect, ack)
     }
 
     /// The RST does not count. While a SYN is unanswered a RST counts only if it acknowledges the SYN (RFC 9293

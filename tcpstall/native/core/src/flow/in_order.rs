@@ -32,7 +32,7 @@ impl Connection {
 
     /// True if the next segment of `sender`, with the same ACK and window as this one, could bring nothing but data:
     /// nothing is on its way to the sender, the tap's distance is measured, and the capture is in order.
-    #[inline]
+    #[inline(always)]
     pub fn is_quiet(&self, sender: End) -> bool {
         let half = self.half(sender);
         let placed = half.syn_seen || half.vantage.is_proven();

@@ -79,7 +79,8 @@ impl Shortest {
         self.samples = self.samples.saturating_add(1);
         let least = self.least.unwrap_or(span);
         if let Some(handshake) = self.handshake {
-            if span < handshake && span < handshake - slack(handshake) {
+            let sooner = handshake - span;
+            if sooner > HOST && sooner > slack(handshake) {
                 self.sooner += 1;
             } else {
                 self.plain = Some(self.plain.map_or(span, |plain| plain.min(span)));

@@ -153,8 +153,9 @@ impl Bottleneck {
         match acked.to_peer.filter(|_| !filled_hole) {
             Some(to_peer) => {
                 let queue = to_peer - half.peer_distance.get().unwrap_or_default() + queue_before_tap(half, base);
-                let least = base.part(QUEUE_PART).min(QUEUE_SURE).max(LEAST_PAUSE);
-                if queue >= least && self.was_queued(queue, usual, base) {
+                // Nearly always there is no queue at all.
+                let is_one = queue >= LEAST_PAUSE && queue >= base.part(QUEUE_PART).min(QUEUE_SURE);
+                if is_one && self.was_queued(queue, usual, base) {
                     self.go_on(before, now, from, queue, half, base);
                 } else if self.run.is_some() {
                     self.stop(base, half);
@@ -269,7 +270,8 @@ fn at_sender(half: &Half, base: Nanos) -> bool {
 /// Queueing delay between the sender and a tap further down the path; near the sender a late answer is the sender's
 /// own.
 fn queue_before_tap(half: &Half, base: Nanos) -> Nanos {
-    if at_sender(half, base) { Nanos::ZERO } else { half.vantage.queue() }
+    let queue = half.vantage.queue();
+    if queue == Nanos::ZERO || at_sender(half, base) { Nanos::ZERO } else { queue }
 }
 
 #[cfg(test)]

@@ -157,7 +157,8 @@ impl Watch {
     /// Takes in a segment; an `overdue` one is stamped with its correct time.
     #[inline(always)]
     fn takes_in(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
-        if let Some(last) = self.left_out_after.take() {
+        if let Some(last) = self.left_out_after {
+            self.left_out_after = None;
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
         let heard_unseen = self.connection.hears(segment, sender);
@@ -217,8 +218,11 @@ impl Watch {
         let (was_open, had_spoken) = (handshake.done.is_some(), handshake.spoken.is_some());
         let half = self.connection.half(sender);
         let (was_heard, repeated) = (half.is_acked_at_tap(segment), half.retransmitted);
-        let effect = self.connection.sees(segment, sender, overdue);
-        self.apply_acks(sender.peer(), segment.time);
+        let (effect, ack) = self.connection.sees(segment, sender, overdue);
+        match ack {
+            Some(ack) => self.pass_on(ack, sender.peer(), segment.time),
+            None => self.apply_acks(sender.peer(), segment.time),
+        }
         let handshake = &self.connection.handshake;
         if !had_spoken && let (Some(spoken), Some(_)) = (handshake.spoken, handshake.start()) {
             self.builders[End::Client].first_wait_from(spoken);

@@ -11,15 +11,22 @@ impl Table {
     /// Keeps the segment, if it is one of the first of its flow and the flow need not be followed yet.
     #[inline]
     pub(super) fn keeps(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
-        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return false };
-        let beginning = match &mut entry.flow {
-            Flow::Begun(beginning) => beginning,
-            Flow::Resting(_) => return self.keeps_at_rest(slot, segment),
-            Flow::Followed(_) => return false,
-        };
-        if beginning.is_half_open() {
-            return self.opens(slot, segment, done) && self.keeps(slot, segment, done);
+        let Some(Some(entry)) = self.entries.get(slot as usize) else { return false };
+        match &entry.flow {
+            Flow::Begun(beginning) => {
+                let opened = !beginning.is_half_open() || self.opens(slot, segment, done);
+                opened && self.keeps_begun(slot, segment)
+            }
+            Flow::Resting(_) => self.keeps_at_rest(slot, segment),
+            Flow::Followed(_) => false,
         }
+    }
+
+    /// Keeps a further segment of a flow of which more than the SYN and the answer are kept.
+    #[inline(always)]
+    fn keeps_begun(&mut self, slot: u32, segment: &Segment) -> bool {
+        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return false };
+        let Flow::Begun(beginning) = &mut entry.flow else { return false };
         let before = beginning.memory();
         let kept = beginning.keeps(segment, &entry.key);
         if !entry.lingers {

@@ -24,22 +24,14 @@ impl Half {
         }
     }
 
-    /// Takes in a segment of the peer that passes the tap towards this sender, `echoed` after the segment whose TSval
-    /// it is the first to echo: it waits until it reaches the sender.
-    #[inline]
-    pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>, overdue: bool) {
-        if let Some(ack) = self.passes(segment, echoed, overdue) {
-            self.awaits(ack);
-        }
-    }
-
     /// Keeps an ACK until it reaches the sender.
     #[inline]
     pub fn awaits(&mut self, ack: PendingAck) {
         self.pending.push_back(ack);
     }
 
-    /// Notes at the tap a segment of the peer; returns what is on its way to the sender, if that is anything new.
+    /// Takes in a segment of the peer that passes the tap towards this sender, `echoed` after the segment whose TSval
+    /// it is the first to echo; returns what is on its way to the sender, if that is anything new.
     #[inline(always)]
     pub fn passes(&mut self, segment: &Segment, echoed: Option<Nanos>, overdue: bool) -> Option<PendingAck> {
         // The window in a RST is never used.
@@ -161,6 +153,7 @@ impl Half {
     }
 
     /// Data that is yet to come was acknowledged before the tap saw it.
+    #[inline]
     pub(in crate::flow) fn is_acked_ahead(&self) -> bool {
         self.ahead.as_ref().is_some_and(|ahead| ahead.reaches_beyond(self.snd_nxt))
     }
@@ -356,9 +349,15 @@ mod tests {
         Segment { time, ack, window, payload, flags, ..Segment::default() }
     }
 
+    fn passes(half: &mut Half, answer: &Segment) {
+        if let Some(ack) = half.passes(answer, None, false) {
+            half.awaits(ack);
+        }
+    }
+
     /// Number of ACKs on their way.
     fn on_their_way(mut half: Half, answers: &[Segment]) -> usize {
-        answers.iter().for_each(|answer| half.acknowledged(answer, None, false));
+        answers.iter().for_each(|answer| passes(&mut half, answer));
         half.pending.len()
     }
 
@@ -383,7 +382,7 @@ mod tests {
     #[test]
     fn acknowledged_data_of_the_peer_brought_its_ack_sooner_than_the_distance_says() {
         let (mut half, now) = (sender(true), Nanos::from_millis(10));
-        half.acknowledged(&answer(0, 101, 500, 1_000), None, false);
+        passes(&mut half, &answer(0, 101, 500, 1_000));
         assert!(half.next_due(now).is_none());
         half.has_received(SeqNo(999));
         assert!(half.next_due(now).is_none(), "a part of it");

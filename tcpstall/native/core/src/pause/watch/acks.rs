@@ -25,7 +25,9 @@ impl Watch {
         let mut to_peer: Option<ToPeer> = None;
         while let Some((ack, time)) = self.connection.half_mut(sender).next_due(now) {
             let span = self.apply(&ack, time, sender, now);
-            to_peer = span.filter(|new| to_peer.is_none_or(|least| new.span < least.span)).or(to_peer);
+            if let Some(span) = span.filter(|span| to_peer.is_none_or(|least| *span < least.span)) {
+                to_peer = Some(ToPeer { time, span });
+            }
         }
         self.has_applied(to_peer, sender);
     }
@@ -38,7 +40,7 @@ impl Watch {
             let (time, arrived) = half.arrival(&ack, now);
             if arrived {
                 let to_peer = self.apply(&ack, time, sender, now);
-                return self.has_applied(to_peer, sender);
+                return self.has_applied(to_peer.map(|span| ToPeer { time, span }), sender);
             }
         }
         half.awaits(ack);
@@ -47,7 +49,7 @@ impl Watch {
 
     /// Applies an ACK that reached the sender at `time`. Returns the round trip to the peer that it measures.
     #[inline(never)]
-    fn apply(&mut self, ack: &PendingAck, time: Nanos, sender: End, now: Nanos) -> Option<ToPeer> {
+    fn apply(&mut self, ack: &PendingAck, time: Nanos, sender: End, now: Nanos) -> Option<Nanos> {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let half = self.connection.half_mut(sender);
         let mut acked = half.before(ack, time, now);
@@ -69,7 +71,7 @@ impl Watch {
             least: half.least_rtt,
         };
         model.on_ack(acked.segments, &sample);
-        acked.to_peer.map(|span| ToPeer { time: acked.time, span })
+        acked.to_peer
     }
 
     /// Takes in that ACKs have reached the sender; the nearest answer of the peer among them measures the path to it.

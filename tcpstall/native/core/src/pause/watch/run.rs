@@ -26,10 +26,15 @@ impl Watch {
     /// The peer had nothing to learn from this one, and learns nothing later.
     #[inline]
     pub(super) fn begins_run(&mut self, segment: &Segment, sender: End) {
-        let learnt = !self.connection.half(sender.peer()).awaits_acks();
-        let quiet = learnt && self.connection.is_quiet(sender) && self.builders[sender].is_quiet();
         let Segment { ack, window, timestamps, .. } = *segment;
-        self.run = quiet.then_some(Run { sender, ack, window, timestamps, answered: false });
+        self.run = self.may_run(sender).then_some(Run { sender, ack, window, timestamps, answered: false });
+    }
+
+    /// The next segment of `sender` can bring nothing else than data.
+    #[inline(always)]
+    fn may_run(&self, sender: End) -> bool {
+        let learnt = !self.connection.half(sender.peer()).awaits_acks();
+        learnt && self.connection.is_quiet(sender) && self.builders[sender].is_quiet()
     }
 
     /// Takes in that `sender` sent an ACK without payload, in order: the run of its peer may go on.
@@ -64,6 +69,9 @@ impl Watch {
         let answered = self.run.is_none_or(|run| run.answered);
         if answered || self.run.is_none_or(|run| run.timestamps != segment.timestamps) {
             self.connection.hears(segment, sender);
+            if let Some(run) = &mut self.run {
+                run.timestamps = segment.timestamps;
+            }
         } else {
             self.connection.half_mut(sender).vantage.from_end_again(segment);
         }
@@ -76,9 +84,11 @@ impl Watch {
             self.builders[sender.peer()].on_peer_data(segment);
         }
         if answered {
-            self.begins_run(segment, sender);
-        } else if let Some(run) = &mut self.run {
-            run.timestamps = segment.timestamps;
+            let goes_on = self.may_run(sender);
+            match &mut self.run {
+                Some(run) if goes_on => run.answered = false,
+                run => *run = None,
+            }
         }
         SeenSegment { sender, kind: SegmentKind::New, ended_pause: false }
     }
