@@ -176,7 +176,7 @@ impl Connection {
     }
 
     /// Time of a packet that proves this segment had passed before it, if the capture holds the segment later.
-    #[inline]
+    #[inline(always)]
     pub fn known_before(&mut self, segment: &Segment, sender: End) -> Option<Nanos> {
         let heard = self.half_mut(sender.peer()).vantage.heard(segment);
         let half = self.half_mut(sender);

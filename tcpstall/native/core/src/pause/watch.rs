@@ -115,11 +115,32 @@ impl Watch {
         self.models[sender].segments()
     }
 
-    /// Takes in the flow's next segment and returns its sender and effect.
+    /// Takes in the flow's next segment and returns its sender and kind. Each of the three ways has code of its own.
+    #[inline]
     pub fn sees(&mut self, segment: &Segment) -> SeenSegment {
-        if let Some(sender) = self.continues_run(segment) {
-            return self.goes_on_with_run(segment, sender);
+        match self.continues_run(segment) {
+            Some(sender) => self.goes_on_with_run(segment, sender),
+            None => self.sees_bare(segment),
         }
+    }
+
+    /// Takes in a segment without payload.
+    #[inline(never)]
+    fn sees_bare(&mut self, segment: &Segment) -> SeenSegment {
+        if segment.payload > 0 {
+            return self.sees_data(segment);
+        }
+        self.sees_next(segment)
+    }
+
+    /// Takes in a segment with payload that continues no run.
+    #[inline(never)]
+    fn sees_data(&mut self, segment: &Segment) -> SeenSegment {
+        self.sees_next(segment)
+    }
+
+    #[inline(always)]
+    fn sees_next(&mut self, segment: &Segment) -> SeenSegment {
         if segment.time < self.connection.end {
             return self.steps_back(segment);
         }

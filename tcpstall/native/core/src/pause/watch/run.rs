@@ -24,7 +24,7 @@ pub(super) struct Run {
 impl Watch {
     /// Begins a run with data of `sender` that went the whole way, if its next segment can bring nothing else than data.
     /// The peer had nothing to learn from this one, and learns nothing later.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begins_run(&mut self, segment: &Segment, sender: End) {
         let Segment { ack, window, timestamps, .. } = *segment;
         self.run = self.may_run(sender).then_some(Run { sender, ack, window, timestamps, answered: false });
@@ -65,6 +65,7 @@ impl Watch {
     }
 
     /// Takes in data of `sender` that continues its run, as [`Watch::takes_in`] does.
+    #[inline(never)]
     pub(super) fn goes_on_with_run(&mut self, segment: &Segment, sender: End) -> SeenSegment {
         let answered = self.run.is_none_or(|run| run.answered);
         if answered || self.run.is_none_or(|run| run.timestamps != segment.timestamps) {
