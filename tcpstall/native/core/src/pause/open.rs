@@ -97,7 +97,7 @@ impl Open {
     }
 
     /// Forgets everything but the data that the peer sent after `time`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn restart(&mut self, time: Nanos) {
         self.beginning = None;
         (self.acks, self.acked, self.acked_in_time) = (0, 0, 0);
@@ -107,8 +107,16 @@ impl Open {
             self.peer_bytes = 0;
             (self.peer_first, self.peer_last, self.peer_packet) = (None, None, None);
         }
-        (self.repair, self.recovered, self.rare) = (None, None, None);
         self.unseen = Unseen::default();
+        if self.repair.is_some() || self.recovered.is_some() || self.rare.is_some() {
+            self.forgets_rare();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn forgets_rare(&mut self) {
+        (self.repair, self.recovered, self.rare) = (None, None, None);
     }
 
     /// Recognises the ACK that ends the recovery; `half` is the state after it, `cwnd` the model before it.

@@ -114,7 +114,7 @@ impl Half {
     }
 
     /// Time of the ACK of this new data, if the capture holds that ACK first: the data had passed before it.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledged_at(&self, segment: &Segment) -> Option<Nanos> {
         if segment.payload == 0 || self.base.is_none() {
             return None;
@@ -245,15 +245,19 @@ impl Half {
             if self.never_seen > 0 || !self.unseen.is_empty() {
                 self.doubt(&mut gone, ack.time);
             }
-            let waited = ack.payload > 0 && !self.syn_seen;
-            let late = |sent: &Nanos| waited && ack.time - *sent > LONGEST_DELAYED_ACK;
-            acked.to_peer = gone.touched.filter(|sent| !late(sent)).map(|sent| ack.time - sent);
             acked.sample = gone.touched.map(|sent| time - sent);
+            let late = |sent: &Nanos| ack.time - *sent > LONGEST_DELAYED_ACK;
+            let waited = ack.payload > 0 && !self.syn_seen;
+            if waited {
+                gone.touched.take_if(|sent| late(sent));
+                gone.sent.take_if(|sent| late(sent));
+            }
+            acked.to_peer = gone.touched.map(|sent| ack.time - sent);
             if let Some(sample) = acked.sample.filter(|sample| self.least_rtt.is_none_or(|least| *sample < least)) {
                 self.least_rtt = Some(sample);
             }
             // An ACK that fills a hole also acknowledges data that arrived long before: it measures no round trip.
-            if let Some(sent) = gone.sent.filter(|sent| self.sacked.is_empty() && !self.hinted && !late(sent)) {
+            if let Some(sent) = gone.sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
                 let span = ack.time - sent;
                 let steady = self.peer_distance.get().is_some_and(|least| MinRtt::is_steady(span, least));
                 acked.steady = steady && self.steady;
@@ -264,7 +268,10 @@ impl Half {
             } else {
                 // RFC 7323 §4.1: the echo measures the round trip even where Karn's rule forbids it, if it echoes the
                 // repair: some stacks echo the last segment before the hole.
-                let of_repair = |span: &Nanos| ack.time - *span >= self.last_again && !late(&(ack.time - *span));
+                let of_repair = |span: &Nanos| {
+                    let sent = ack.time - *span;
+                    sent >= self.last_again && !(waited && late(&sent))
+                };
                 acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
             }
             if let Some(rtt) = acked.rtt {
@@ -278,11 +285,13 @@ impl Half {
             let reported = self.sacked.forget_below(ack.ack);
             let reported = if reported > 0 { reported / i64::from(self.mss()) } else { 0 };
             acked.segments = gone.segments.saturating_sub(reported as u32);
-            for (left, right) in self.unseen.below(ack.ack) {
-                self.ahead.get_or_insert_default().insert(left, right, ack.time);
+            if !self.unseen.is_empty() {
+                for (left, right) in self.unseen.below(ack.ack) {
+                    self.ahead.get_or_insert_default().insert(left, right, ack.time);
+                }
+                acked.unseen_inside = self.unseen.forget_below(ack.ack);
+                self.never_seen += acked.unseen_inside;
             }
-            acked.unseen_inside = self.unseen.forget_below(ack.ack);
-            self.never_seen += acked.unseen_inside;
         }
         for _ in 0..ack.sack_count {
             let Some((left, right)) = self.pending_sacks.pop_front() else { break };

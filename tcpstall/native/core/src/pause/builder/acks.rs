@@ -34,10 +34,11 @@ impl Builder {
         self.largest_window = self.largest_window.max(half.window.unwrap_or(0));
         if acked.unseen_inside > 0 {
             self.acknowledges_unseen(half);
+            self.open.unseen.inside += acked.unseen_inside;
         }
         let open = &mut self.open;
         if acked.bytes > 0 {
-            self.initial_open &= acked.bytes <= 0;
+            self.initial_open = false;
         }
         let (mss, room) = (i64::from(half.mss()), half.room());
         let opened = match (acked.room_before, room) {
@@ -56,10 +57,10 @@ impl Builder {
             // This ACK had released the burst: the pause after the burst begins with the data now in flight.
             open.beginning = None;
         } else if acked.bytes > 0 || opened {
-            open.acks += u32::from(acked.bytes > 0);
-            open.acked += acked.bytes;
-            open.acked_in_time += if acked.early { 0 } else { acked.bytes };
             if acked.bytes > 0 {
+                open.acks += 1;
+                open.acked += acked.bytes;
+                open.acked_in_time += if acked.early { 0 } else { acked.bytes };
                 open.slowest_ack.hears(acked, self.heard.max(self.burst.start));
             }
             open.last_ack = Some(acked.time);
@@ -77,7 +78,11 @@ impl Builder {
             }
         }
         let has_room = room.is_some_and(|room| room >= mss);
-        open.room_since = open.room_since.or((acked.bytes > 0).then_some(acked.time)).filter(|_| has_room);
+        if !has_room {
+            open.room_since = None;
+        } else if acked.bytes > 0 && open.room_since.is_none() {
+            open.room_since = Some(acked.time);
+        }
         if acked.loss_hint {
             let rare = open.rare_mut();
             (rare.loss_hints, rare.last_hint) = (rare.loss_hints + 1, Some(acked.time));
@@ -89,7 +94,6 @@ impl Builder {
             open.rare_mut().persist.heard();
         }
         self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
-        open.unseen.inside += acked.unseen_inside;
         open.unseen.blind |= acked.blind;
         if acked.unseen_tail > 0 {
             open.unseen.tail += acked.unseen_tail;

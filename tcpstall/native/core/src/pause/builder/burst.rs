@@ -81,6 +81,7 @@ impl Builder {
     }
 
     /// Forgets the events of the pause that new data at `time` ended, if it was one.
+    #[inline(always)]
     fn restart(&mut self, time: Nanos) {
         // If the capture holds the segment too late, the peer's payload after it belongs to the next pause.
         self.open.restart(time);
