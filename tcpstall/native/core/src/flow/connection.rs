@@ -220,8 +220,8 @@ impl Connection {
         self.segments += u64::from(!segment.goes_on || self.segments == 0);
         self.options_cut += u64::from(segment.options_cut);
         // The first RST ended the connection: a sender of further RSTs without data waits for nothing.
-        let is_bare = segment.payload == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0) == 0;
-        if self.state != State::Reset || !segment.flags.has(Flags::RST) || !is_bare {
+        let is_bare = || segment.payload == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0) == 0;
+        if self.state != State::Reset || !segment.flags.has(Flags::RST) || !is_bare() {
             self.end = self.end.max(segment.time);
         }
         let peer = sender.peer();

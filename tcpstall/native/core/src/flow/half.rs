@@ -172,8 +172,8 @@ impl Half {
     /// True if all of the segment was acknowledged before it passed the tap.
     #[inline]
     pub fn is_acked_at_tap(&self, segment: &Segment) -> bool {
-        let end = self.offset(segment.seq) + i64::from(segment.payload);
-        segment.payload > 0 && end <= self.snd_nxt && end <= self.acked_at_tap()
+        let end = || self.offset(segment.seq) + i64::from(segment.payload);
+        segment.payload > 0 && end() <= self.snd_nxt.min(self.acked_at_tap())
     }
 
     /// Segments in flight.

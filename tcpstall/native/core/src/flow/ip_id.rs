@@ -130,7 +130,7 @@ impl IpId {
         if let Some((last, expected)) = &mut self.last {
             let ahead = id.wrapping_sub(*last);
             let due = u32::from(ahead) == *expected;
-            if due && (1..=1 << 15).contains(&ahead) {
+            if due && ahead.wrapping_sub(1) < 1 << 15 {
                 (*last, *expected, self.overtaken) = (id, step, false);
                 self.counted(true);
             } else if self.strays(id, ahead.wrapping_neg() as i16, due) {

@@ -175,7 +175,7 @@ impl Vantage {
         let least = self.shortest.get().unwrap_or(span);
         if span < least {
             self.spread += least - span;
-        } else if span - least < least.scaled(0.5) {
+        } else if span - least < least.part(2) {
             // Later answers contain the end's own pauses; the others enter with RFC 6298's gain of 1/8.
             self.spread += Nanos((span - least - self.spread).0 / 8);
             let last = self.last_answer.replace(span).unwrap_or(span);
@@ -235,7 +235,7 @@ impl Vantage {
     /// its way: the path takes longer now, by a queue or by another route.
     fn contradict(&mut self, now: Nanos, span: Nanos) {
         let (Some(level), Some(&(_, newer))) = (self.min_rtt.get(), self.pending.front()) else { return };
-        let longest = level + level.scaled(0.25).max(Nanos::from_millis(2));
+        let longest = level + level.part(4).max(Nanos::from_millis(2));
         if span <= longest {
             self.held_up = HeldUp::default();
         } else if now - newer > longest {

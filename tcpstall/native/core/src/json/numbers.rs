@@ -48,19 +48,27 @@ impl Text<'_> {
     #[inline(never)]
     fn many_digits(&mut self, value: u64) {
         let (high, low) = (value / EIGHT_DIGITS, value % EIGHT_DIGITS);
-        if high != self.leading.value {
-            if high < EIGHT_DIGITS {
-                self.digits(high);
-                return self.bytes(&eight(low).to_le_bytes());
-            }
-            self.leading = Leading::of(high);
-        }
         let leading = self.leading;
+        if high != leading.value {
+            return self.other_digits(value);
+        }
         let Some(place) = self.place::<24>() else { return self.digits_overleaf(value) };
         place[..16].copy_from_slice(&leading.digits);
         let length = leading.length.min(16);
         place[length..length + 8].copy_from_slice(&eight(low).to_le_bytes());
         self.at += length as u32 + 8;
+    }
+
+    /// Appends a number of more than eight digits that does not begin as the last one did.
+    #[inline(never)]
+    fn other_digits(&mut self, value: u64) {
+        let (high, low) = (value / EIGHT_DIGITS, value % EIGHT_DIGITS);
+        if high < EIGHT_DIGITS {
+            self.digits(high);
+            return self.bytes(&eight(low).to_le_bytes());
+        }
+        self.leading = Leading::of(high);
+        self.many_digits(value);
     }
 
     /// Appends a number on the next page.

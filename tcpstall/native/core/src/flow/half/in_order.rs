@@ -33,8 +33,11 @@ impl Half {
     #[inline(always)]
     pub(super) fn count(&mut self, segment: &Segment) {
         self.frames += 1;
-        self.learn_mss(segment.payload);
-        self.offloaded += u64::from(segment.payload > self.mss && self.mss_is_sure());
+        // Nearly always it is the size already known.
+        if segment.payload != self.mss {
+            self.learn_mss(segment.payload);
+            self.offloaded += u64::from(segment.payload > self.mss && self.mss_is_sure());
+        }
     }
 
     /// Puts `bytes` new bytes up to `end` in flight. `hole` bytes before them were not seen; `lost` packets are missing.

@@ -37,15 +37,8 @@ impl Half {
         self.outstanding.briefs()
     }
 
-    /// Learns from the payload of a frame; nearly always it is the size already known.
-    #[inline(always)]
+    /// Learns from the payload of a frame that has not the size already known.
     pub(super) fn learn_mss(&mut self, payload: u32) {
-        if payload != self.mss {
-            self.learn_from(payload);
-        }
-    }
-
-    fn learn_from(&mut self, payload: u32) {
         if self.mss_negotiated {
             // RFC 6691: the MSS option does not count options, but old stacks deduct them before they announce it.
             if payload == self.mss + self.mss_options {
