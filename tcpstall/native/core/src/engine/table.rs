@@ -153,10 +153,8 @@ impl Table {
         }
         self.latest = self.latest.max(segment.time);
         let found = self.find(segment);
-        if self.marks > 0
-            && let Some(slot) = found
-        {
-            self.learns(slot);
+        if self.marks > 0 {
+            self.learns(found);
         }
         // Nearly every segment is one of a followed flow, and only a SYN can open another on its ports.
         let slot = match found {

@@ -3,6 +3,10 @@
 use super::segment::{Flags, SackBlock, Segment, Timestamps};
 use crate::seq::SeqNo;
 
+/// Two bytes of padding, then kind and length of the timestamps: Linux, the BSDs and Windows lay out nearly every segment
+/// this way (RFC 7323, appendix A).
+const USUAL: [u8; 4] = [1, 1, 8, 10];
+
 /// Reads the options of a header into `segment`, whose flags are set already.
 #[inline(always)]
 pub(super) fn read(options: &[u8], segment: &mut Segment) {
@@ -13,11 +17,10 @@ pub(super) fn read(options: &[u8], segment: &mut Segment) {
     segment.multipath = false;
     segment.sack_count = 0;
     segment.sack = [SackBlock { left: SeqNo(0), right: SeqNo(0) }; 4];
-    match <&[u8; 12]>::try_from(options) {
-        // Linux, the BSDs and Windows lay out nearly every segment this way (RFC 7323, appendix A).
-        Ok([1, 1, 8, 10, fields @ ..]) => segment.timestamps = Some(timestamps(fields)),
-        _ if options.is_empty() => {}
-        _ => walk(options, segment),
+    if options.len() == 12 && options.starts_with(&USUAL) {
+        segment.timestamps = options.last_chunk().map(timestamps);
+    } else if !options.is_empty() {
+        walk(options, segment);
     }
 }
 

@@ -8,8 +8,12 @@ use crate::seq::SeqNo;
 
 /// Length of EtherType, IP header and fixed TCP header, bytes.
 const LOOK: usize = 2 + 20 + 20;
-/// EtherType, version and header length, protocol.
-const PLAIN: u32 = 0x0800_4506;
+/// EtherType of IPv4.
+const IPV4: u16 = 0x0800;
+/// Version and length of an IPv4 header without options.
+const NO_OPTIONS: u8 = 0x45;
+/// Protocol number of TCP.
+const TCP: u8 = 6;
 /// More fragments, and the fragment's offset.
 const FRAGMENT: u16 = 0x3fff;
 
@@ -30,8 +34,7 @@ pub(crate) fn read<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Option<&'a [
     let look: &[u8; LOOK] = behind.first_chunk()?;
     let half = |at: usize| u16::from_be_bytes([look[at], look[at + 1]]);
     let word = |at: usize| u32::from_be_bytes([look[at], look[at + 1], look[at + 2], look[at + 3]]);
-    let plain = u32::from(half(0)) << 16 | u32::from(look[2]) << 8 | u32::from(look[11]);
-    if plain != PLAIN || half(8) & FRAGMENT != 0 {
+    if half(0) != IPV4 || look[2] != NO_OPTIONS || look[11] != TCP || half(8) & FRAGMENT != 0 {
         return None;
     }
     let header = usize::from(look[34] >> 4) * 4;

@@ -10,7 +10,8 @@ impl Table {
     }
 
     #[cold]
-    pub(super) fn learns(&mut self, slot: u32) {
+    pub(super) fn learns(&mut self, found: Option<u32>) {
+        let Some(slot) = found else { return };
         if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.marks != self.marks) {
             self.follow(slot);
         }
