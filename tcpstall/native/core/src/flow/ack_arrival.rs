@@ -44,6 +44,16 @@ impl Connection {
         }
         unseen
     }
+
+    /// The same for data that continues a run with the timestamps of its segment before, since which the other end may have
+    /// `answered`: the rest is known.
+    #[inline(always)]
+    pub fn hears_again(&mut self, segment: &Segment, sender: End, answered: bool) {
+        self.half_mut(sender).vantage.from_end_again(segment);
+        if answered {
+            self.half_mut(sender.peer()).vantage.towards_again(segment);
+        }
+    }
 }
 
 impl Half {

@@ -276,6 +276,17 @@ impl Vantage {
         }
     }
 
+    /// Takes in data that passes the tap towards this end with the timestamps of its segment before: no other echo may be
+    /// awaited by now.
+    #[inline]
+    pub fn towards_again(&mut self, segment: &Segment) {
+        if self.pending.is_empty()
+            && let Some(timestamps) = segment.timestamps
+        {
+            self.pending.push_back((timestamps.value, segment.time));
+        }
+    }
+
     /// This end has echoed a TSval that the capture has not shown yet.
     #[inline]
     pub(super) fn awaits_unseen(&self) -> bool {

@@ -68,13 +68,14 @@ impl Watch {
     #[inline(never)]
     pub(super) fn goes_on_with_run(&mut self, segment: &Segment, sender: End) -> SeenSegment {
         let answered = self.run.is_none_or(|run| run.answered);
-        if answered || self.run.is_none_or(|run| run.timestamps != segment.timestamps) {
-            self.connection.hears(segment, sender);
-            if let Some(run) = &mut self.run {
-                run.timestamps = segment.timestamps;
+        match &mut self.run {
+            Some(run) if run.timestamps == segment.timestamps => {
+                self.connection.hears_again(segment, sender, answered);
             }
-        } else {
-            self.connection.half_mut(sender).vantage.from_end_again(segment);
+            run => {
+                run.iter_mut().for_each(|run| run.timestamps = segment.timestamps);
+                self.connection.hears(segment, sender);
+            }
         }
         let sending = self.connection.appends(segment, sender);
         if let Sending::New { bytes, .. } = sending {
