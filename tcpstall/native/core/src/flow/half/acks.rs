@@ -268,11 +268,9 @@ impl Half {
             } else {
                 // RFC 7323 §4.1: the echo measures the round trip even where Karn's rule forbids it, if it echoes the
                 // repair: some stacks echo the last segment before the hole.
-                let of_repair = |span: &Nanos| {
-                    let sent = ack.time - *span;
-                    sent >= self.last_again && !(waited && late(&sent))
-                };
-                acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
+                let of_repair = |sent: &Nanos| *sent >= self.last_again && !(waited && late(sent));
+                let echoed = ack.echoed.filter(|span| of_repair(&(ack.time - *span)));
+                acked.rtt = echoed.map(|span| span + (time - ack.time));
             }
             if let Some(rtt) = acked.rtt {
                 self.newest_rtt = Some((ack.time, rtt));
@@ -359,9 +357,8 @@ mod tests {
     }
 
     fn passes(half: &mut Half, answer: &Segment) {
-        if let Some(ack) = half.passes(answer, None, false) {
-            half.awaits(ack);
-        }
+        let ack = half.passes(answer, None, false);
+        half.pending.extend(ack);
     }
 
     /// Number of ACKs on their way.
