@@ -190,22 +190,29 @@ def test_rows_are_divided_by_day(tmp_path: Path) -> None:
         assert (part.rows, ends) == (first.rows, (first.from_ns, first.to_ns))
 
 
-def test_a_clock_that_jumps_makes_no_thousand_files_and_days_with_most_rows_have_theirs(tmp_path: Path) -> None:
+def test_rows_lie_under_their_own_day_however_many_days_they_span(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = (*range(1, 300), 1, 1)
     names: list[str] = []
-    for day in (*range(1, 80), 0, 0):
+    for day in days:
         path = tmp_path / f"{len(names)}-x.pcap"
         path.write_bytes(single(day * DAY_S, packets=12))
         names.append(str(path))
     report = _core.analyze(names, sets=list(range(len(names))))
-    gathered = _core.Gathered()
-    gathered.add(report, "0" * 16, names)
-    held = Held(gathered, tmp_path / "held")
-    flows = [file for file in held.files if file[0] == "flows"]
-    assert (len(flows), sum(rows for _, _, rows, *_ in flows)) == (64, len(report))
-    _, day, rows, from_ns, to_ns, _ = max(flows, key=lambda file: file[2])
-    assert (day, rows) == (min(file[1] for file in flows), len(report) // len(names) * (len(names) - 63))
-    assert to_ns - from_ns >= 16 * DAY_S * 10**9
-    assert held.of("flows", "count(*), count(DISTINCT capture)") == [(len(report), len(names))]
+    monkeypatch.setattr("tcpstall.archive.parquet._GATHERED_FILES", 400)
+    parts = Parts(at(str(tmp_path / "store")), 10**8)
+    for begun in range(0, len(names), 100):
+        some = names[begun : begun + 100]
+        parts.add(_core.analyze(some, sets=list(range(len(some)))), f"{begun:016}", some)
+    written = parts.finish()
+    folders = [part.name.split("/")[1].removeprefix("day=") for part in written if part.table == "flows"]
+    assert len(set(folders)) == len(set(days)) < len(folders)  # written in several goes
+    assert sum(part.rows for part in written if part.table == "flows") == len(report)
+    for table in {part.table for part in written}:
+        files = f"'{tmp_path}/store/{table}/*/*.parquet', hive_partitioning = true, hive_types = {{'day': DATE}}"
+        elsewhere = f"SELECT count(*) FROM read_parquet({files}) WHERE day <> make_timestamp(start_ns // 1000)::DATE"
+        assert duckdb.sql(elsewhere).fetchall() == [(0,)], table
 
 
 def test_rows_of_small_reports_have_their_own_origin_and_the_order_in_which_they_came(tmp_path: Path) -> None:

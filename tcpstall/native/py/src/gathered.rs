@@ -99,6 +99,12 @@ impl Gathered {
         self.tables.values().map(Days::size).sum()
     }
 
+    /// Number of files that the rows become, but for those of a few flows.
+    #[getter]
+    fn files(&self) -> usize {
+        self.tables.values().map(Days::len).sum()
+    }
+
     #[pyo3(signature = (report, scan, captures, sensor=None))]
     fn add(&mut self, report: &Report, scan: &str, captures: Vec<String>, sensor: Option<&str>) -> PyResult<()> {
         let (scan, sensor) = (Arc::from(scan), sensor.map(Arc::from));
@@ -120,9 +126,8 @@ impl Gathered {
     fn take<'py>(&mut self, py: Python<'py>) -> Vec<Part<'py>> {
         let files = py.detach(|| {
             self.put_few();
-            let days = take(&mut self.tables)
-                .into_iter()
-                .flat_map(|(name, days)| days.finish().into_iter().map(move |day| (name, day)));
+            let days =
+                take(&mut self.tables).into_iter().flat_map(|(name, days)| days.finish().map(move |day| (name, day)));
             days.map(|(name, day)| (name, day.day, day.rows, day.from_ns, day.to_ns, day.finish())).collect::<Vec<_>>()
         });
         let held = |(name, day, rows, from_ns, to_ns, file): (_, _, _, _, _, Vec<u8>)| {

@@ -1,6 +1,5 @@
 //! Rows of one table of a store, a Parquet file for each UTC day.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::columns::{Column, Columns};
@@ -8,10 +7,6 @@ use super::parquet::File;
 use super::values::Values;
 
 const DAY_NS: i64 = 86_400_000_000_000;
-/// Most files: a damaged clock could ask for thousands. Rows of further days join the day with most rows.
-const MOST: usize = 64;
-/// Most days before the files are finished, which take memory each: of these the days with most rows have files.
-const OPEN: usize = 256;
 
 /// Rows by the day in which they began.
 #[derive(Debug, Default)]
@@ -19,7 +14,7 @@ pub struct Days {
     days: BTreeMap<i64, Day>,
 }
 
-/// Rows of a day, those of further days included where there are too many of these.
+/// Rows of a day.
 #[derive(Debug)]
 pub struct Day {
     /// Days since 1970.
@@ -45,13 +40,6 @@ impl Day {
         self.file.add(columns);
     }
 
-    fn join(&mut self, other: Day) {
-        self.rows += other.rows;
-        self.from_ns = self.from_ns.min(other.from_ns);
-        self.to_ns = self.to_ns.max(other.to_ns);
-        self.file.join(other.file);
-    }
-
     /// The content of the file.
     pub fn finish(self) -> Vec<u8> {
         self.file.finish()
@@ -67,13 +55,13 @@ impl Days {
         });
         let starts = starts.unwrap_or_default();
         if let [first, rest @ ..] = starts
-            && rest.iter().all(|start| start / DAY_NS == first / DAY_NS)
+            && rest.iter().all(|start| day_of(*start) == day_of(*first))
         {
-            return self.of(first / DAY_NS).add(columns, starts);
+            return self.of(day_of(*first)).add(columns, starts);
         }
         let mut by_day: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
         for (row, start) in starts.iter().enumerate() {
-            by_day.entry(start / DAY_NS).or_default().push(row);
+            by_day.entry(day_of(*start)).or_default().push(row);
         }
         for (day, rows) in by_day {
             let of_day =
@@ -84,10 +72,17 @@ impl Days {
     }
 
     fn of(&mut self, day: i64) -> &mut Day {
-        let is_one_too_many = self.days.len() >= OPEN && !self.days.contains_key(&day);
-        let largest = self.days.values().max_by_key(|day| day.rows).map(|day| day.day);
-        let day = largest.filter(|_| is_one_too_many).unwrap_or(day);
         self.days.entry(day).or_insert_with(|| Day::new(day))
+    }
+
+    /// Number of days.
+    pub fn len(&self) -> usize {
+        self.days.len()
+    }
+
+    /// True without rows.
+    pub fn is_empty(&self) -> bool {
+        self.days.is_empty()
     }
 
     /// Number of rows.
@@ -100,14 +95,13 @@ impl Days {
         self.days.values().map(|day| day.file.size()).sum()
     }
 
-    /// The days, those with most rows first.
-    pub fn finish(self) -> Vec<Day> {
-        let mut days: Vec<Day> = self.days.into_values().collect();
-        days.sort_by_key(|day| Reverse(day.rows));
-        let others = days.split_off(days.len().min(MOST));
-        if let Some(first) = days.first_mut() {
-            others.into_iter().for_each(|day| first.join(day));
-        }
-        days
+    /// The days in order.
+    pub fn finish(self) -> impl Iterator<Item = Day> {
+        self.days.into_values()
     }
+}
+
+/// Days since 1970.
+fn day_of(start_ns: i64) -> i64 {
+    start_ns.div_euclid(DAY_NS)
 }
