@@ -11,7 +11,7 @@ from tcpstall.archive.duck import connected
 from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
 from tcpstall.archive.literals import listed
 from tcpstall.archive.names import HOURS, fresh, part_name
-from tcpstall.archive.rollups import AT_HOME, CLASSES, ONE_WAIT, ROLLUPS, SHARED, facts, shared
+from tcpstall.archive.rollups import AT_HOME, CLASSES, ONE_WAIT, READ, ROLLUPS, SHARED, facts, shared
 from tcpstall.archive.row_table import given, in_columns
 from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
@@ -125,7 +125,7 @@ class Parts:
     def summed(self, parts: Sequence[Part]) -> Sums:
         """The sums of these parts, all of whose rows count. Raises CannotWrite."""
         paths = {name: [self.place.path(part.name) for part in parts if part.table == name] for name in SUMMED}
-        sources = {name: f"({rows_of(TABLES[name], paths[name])})" for name in SUMMED}
+        sources = {name: f"({rows_of(TABLES[name].only(READ[name]), paths[name])})" for name in SUMMED}
         made = self._shared(sources)
         from_ns = min((part.from_ns for part in parts if part.from_ns is not None), default=None)
         to_ns = max((part.to_ns for part in parts if part.to_ns is not None), default=None)

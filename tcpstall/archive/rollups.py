@@ -16,6 +16,7 @@ __all__ = [
     "LEADERS",
     "OF_DAYS",
     "ONE_WAIT",
+    "READ",
     "ROLLUPS",
     "SHARED",
     "SUMMED",
@@ -57,6 +58,18 @@ _ADDED = (
 
 _BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", "sent_again")
 """Columns kept of the flow that shows a finding best."""
+
+_OF_FINDINGS = ("host", "end_ns", "details", "longest_ns", "confidence")
+
+_OF_FLOW = ("scan", "flow", "sensor", "client_address", "server_address", "server_port", "start_ns")
+
+READ: Mapping[str, frozenset[str]] = {
+    "flows": frozenset({*_OF_FLOW, "end_ns", "lost_ns", "time_handshake_ns", "stalls", "exchanges"}),
+    "stalls": frozenset({*_OF_FLOW, "host", "cause", "lost_ns"}),
+    "exchanges": frozenset({*_OF_FLOW, "requester", "think_ns"}),
+    "findings": frozenset({*_OF_FLOW, *_FINDING.split(", "), *_ADDED, *_BEST, *_OF_FINDINGS}),
+}
+"""Columns that sums are made of."""
 
 _SOME = "scan, flow, server_address, server_port"
 
@@ -200,8 +213,12 @@ def _of_single(waited: str) -> str:
 
 
 def _ends(of: Sources) -> str:
-    ends = f"SELECT unnest([client_address, server_address]) AS text FROM {of['flows']}"
-    return f"SELECT 'end', text, NULL, count(*), NULL FROM ({ends}) GROUP BY text"
+    # Counted by end first: parts have each address of a column once, and a list of both is made anew for each flow.
+    ends = " UNION ALL ".join(
+        f"SELECT {address} AS text, count(*) AS flows FROM {of['flows']} GROUP BY ALL"
+        for address in ("client_address", "server_address")
+    )
+    return f"SELECT 'end', text, NULL, sum(flows)::BIGINT, NULL FROM ({ends}) GROUP BY text"
 
 
 def _far(of: Sources, _classes: str) -> str:

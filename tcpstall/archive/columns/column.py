@@ -1,7 +1,7 @@
 """A column, a table, and the types and units that they have."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
 # Types in DuckDB.
 TEXT, COUNT, REAL, FLAG, MOMENT, DAY = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE"
@@ -35,6 +35,11 @@ class Table:
     meaning: str
     columns: tuple[Column, ...]
     added: tuple[Column, ...] = ()
+
+    def only(self, names: Collection[str]) -> "Table":
+        """The table with columns of these names alone: to plan a statement over all columns of flows takes 4 ms."""
+        columns, added = (tuple(each for each in some if each.name in names) for some in (self.columns, self.added))
+        return replace(self, columns=columns, added=added)
 
     @property
     def shown(self) -> tuple[Column, ...]:
