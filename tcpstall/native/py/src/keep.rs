@@ -1,6 +1,6 @@
 //! Keeps the rows of a run: all of them, the first of an order, or none, handing them over in chunks.
 
-use std::mem::take;
+use std::mem::{swap, take};
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -26,9 +26,9 @@ pub(crate) struct Chunks {
     /// Number of rows of flows, stalls and exchanges in a chunk, and number so far.
     chunk: usize,
     kept: usize,
+    /// The rows so far, and behind them rows that were handed over and that Python has let go: their memory is used again.
     rows: Vec<FlowRow>,
-    /// Rows that were handed over and that Python has let go: their memory is used again.
-    over: Vec<FlowRow>,
+    count: usize,
 }
 
 impl Keep {
@@ -39,7 +39,7 @@ impl Keep {
 
     /// Calls `each` with about `chunk` rows at once.
     pub(crate) fn chunks(each: Py<PyAny>, chunk: usize) -> Keep {
-        Keep::Chunks(Chunks { each, chunk, kept: 0, rows: Vec::new(), over: Vec::new() })
+        Keep::Chunks(Chunks { each, chunk, kept: 0, rows: Vec::new(), count: 0 })
     }
 
     /// Keeps the first `most` rows of each order.
@@ -55,35 +55,25 @@ impl Keep {
         }
     }
 
-    /// Takes in a row.
-    pub(crate) fn take(&mut self, mut row: FlowRow, labels: &Labels) -> PyResult<()> {
+    /// Takes a row away; what is left there has memory for the rows that follow, and no meaning.
+    pub(crate) fn take(&mut self, row: &mut FlowRow, labels: &Labels) -> PyResult<()> {
         match self {
             Keep::All(rows) => {
-                labels.put(&mut row)?;
-                rows.push(row);
+                labels.put(row)?;
+                rows.push(row.take());
                 Ok(())
             }
             Keep::Chunks(chunks) => {
-                labels.put(&mut row)?;
+                labels.put(row)?;
                 chunks.push(row)
             }
             Keep::First(shown, sums) => {
                 if let Some(sums) = sums {
-                    sums.add(&row);
+                    sums.add(row);
                 }
-                shown.add(row);
+                shown.add(row.take());
                 Ok(())
             }
-        }
-    }
-
-    /// Gives a row whose lists were taken those of a row that was handed over, for the rows that follow.
-    pub(crate) fn give_lists(&mut self, row: &mut FlowRow) {
-        if let Keep::Chunks(chunks) = self
-            && let Some(mut over) = chunks.over.pop()
-        {
-            row.stalls = take(&mut over.stalls);
-            row.exchanges = over.exchanges.take();
         }
     }
 
@@ -106,30 +96,32 @@ impl Keep {
 }
 
 impl Chunks {
-    fn push(&mut self, row: FlowRow) -> PyResult<()> {
+    fn push(&mut self, row: &mut FlowRow) -> PyResult<()> {
         self.kept += 1 + row.stalls.len() + row.exchanges.as_ref().map_or(0, Vec::len);
-        self.rows.push(row);
-        if self.kept < self.chunk {
-            return Ok(());
+        match self.rows.get_mut(self.count) {
+            // Both rows, each of more than a kilobyte, are moved once, and neither gives up the memory of its lists.
+            Some(over) => swap(row, over),
+            None => self.rows.push(row.take()),
         }
-        // Without room the next rows, each of more than a kilobyte, would be moved as the vector grows.
-        let room = Vec::with_capacity(self.rows.len());
-        self.hand_over()?;
-        self.rows = room;
-        Ok(())
+        self.count += 1;
+        if self.kept < self.chunk { Ok(()) } else { self.hand_over() }
     }
 
     fn hand_over(&mut self) -> PyResult<()> {
-        if self.rows.is_empty() {
+        let over = self.rows.split_off(self.count);
+        let mut rows = take(&mut self.rows);
+        (self.kept, self.count) = (0, 0);
+        if rows.is_empty() {
             return Ok(());
         }
-        let mut rows = take(&mut self.rows);
-        // Each row is moved once: rows take more than a kilobyte, and a sort of themselves moves each a dozen times.
-        rows.sort_by_cached_key(|row| row.id);
-        self.kept = 0;
+        if !rows.is_sorted_by_key(|row| row.id) {
+            // Each row is moved once: rows take more than a kilobyte, and a sort of themselves moves each a dozen times.
+            rows.sort_by_cached_key(|row| row.id);
+        }
         let rows = Arc::new(rows);
         Python::attach(|py| self.each.call1(py, (Report::sharing(Arc::clone(&rows)),)).map(drop))?;
-        self.over = Arc::try_unwrap(rows).unwrap_or_default();
+        self.rows = Arc::try_unwrap(rows).unwrap_or_default();
+        self.rows.extend(over);
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn parquet<'py>(
         } else {
             Values::Integers(given.extract::<Vec<Option<i64>>>()?.into_iter().collect())
         };
-        Ok(Column { name, values })
+        Ok(Column { name: name.into(), values })
     });
     let columns = columns.collect::<PyResult<Vec<Column>>>()?;
     let content = py.detach(|| {

@@ -217,11 +217,8 @@ impl Keeper {
 
 impl Follower for Keeper {
     fn flow(&mut self, row: &mut FlowRow) -> ControlFlow<()> {
-        match self.keep.take(row.take(), &self.labels) {
-            Ok(()) => {
-                self.keep.give_lists(row);
-                ControlFlow::Continue(())
-            }
+        match self.keep.take(row, &self.labels) {
+            Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.progress.raised = Some(error);
                 ControlFlow::Break(())

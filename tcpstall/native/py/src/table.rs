@@ -68,7 +68,7 @@ fn arrow_column(column: Column) -> Result<(Field, ArrayRef), ArrowError> {
             Arc::new(StringArray::try_new(OffsetBuffer::new(offsets.into()), all, nulls(known))?)
         }
     };
-    Ok((Field::new(&column.name, array.data_type().clone(), true), array))
+    Ok((Field::new(column.name.as_ref(), array.data_type().clone(), true), array))
 }
 
 fn nulls(known: Known) -> Option<NullBuffer> {

@@ -5,11 +5,11 @@ use crate::results::columns::{Column, Columns};
 use crate::results::values::Values;
 
 fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
-    Column { name: name.to_owned(), values: Values::Integers(rows.iter().map(value).collect()) }
+    Column { name: name.to_owned().into(), values: Values::Integers(rows.iter().map(value).collect()) }
 }
 
 fn texts<R>(name: &str, rows: &[R], value: impl Fn(&R) -> &'static str) -> Column {
-    Column { name: name.to_owned(), values: Values::Texts(rows.iter().map(|row| Some(value(row))).collect()) }
+    Column { name: name.to_owned().into(), values: Values::Texts(rows.iter().map(|row| Some(value(row))).collect()) }
 }
 
 fn number(packet: Option<u64>) -> Option<i64> {

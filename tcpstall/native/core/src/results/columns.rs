@@ -1,7 +1,10 @@
 //! Turns rows into columns, for callers that want tables instead of objects.
 
+use std::borrow::Cow;
+
 use super::ledger::Owner;
-use super::rows::{BurstRow, DirectionRow, FlowNames, FlowRow, StallRow};
+use super::numbers::Numbers;
+use super::rows::{BurstRow, FlowNames, FlowRow, StallRow};
 use super::texts::Texts;
 use super::trust::ScaleKnown;
 use super::values::Values;
@@ -14,7 +17,7 @@ use crate::wire::{Address, Segment};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// The name, with its unit as a suffix.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// One value per row.
     pub values: Values,
 }
@@ -22,55 +25,59 @@ pub struct Column {
 /// Columns of equal length.
 pub type Columns = Vec<Column>;
 
-pub(super) fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
-    Column { name: name.to_owned(), values: Values::Integers(rows.iter().map(value).collect()) }
+pub(super) fn integers<R>(name: impl Into<Cow<'static, str>>, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
+    Column { name: name.into(), values: Values::Integers(Numbers::of(rows, value)) }
 }
 
-pub(super) fn reals<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<f64>) -> Column {
-    Column { name: name.to_owned(), values: Values::Reals(rows.iter().map(value).collect()) }
+pub(super) fn reals<R>(name: impl Into<Cow<'static, str>>, rows: &[R], value: impl Fn(&R) -> Option<f64>) -> Column {
+    Column { name: name.into(), values: Values::Reals(Numbers::of(rows, value)) }
 }
 
-pub(super) fn flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> bool) -> Column {
+pub(super) fn flags<R>(name: impl Into<Cow<'static, str>>, rows: &[R], value: impl Fn(&R) -> bool) -> Column {
     known_flags(name, rows, |row| Some(value(row)))
 }
 
-pub(super) fn known_flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<bool>) -> Column {
-    Column { name: name.to_owned(), values: Values::Flags(rows.iter().map(value).collect()) }
+pub(super) fn known_flags<R>(
+    name: impl Into<Cow<'static, str>>,
+    rows: &[R],
+    value: impl Fn(&R) -> Option<bool>,
+) -> Column {
+    Column { name: name.into(), values: Values::Flags(rows.iter().map(value).collect()) }
 }
 
-pub(super) fn texts<'r, R, T: AsRef<str>>(name: &str, rows: &'r [R], value: impl Fn(&'r R) -> Option<T>) -> Column {
-    Column { name: name.to_owned(), values: Values::Texts(rows.iter().map(value).collect()) }
+pub(super) fn texts<'r, R, T: AsRef<str>>(
+    name: impl Into<Cow<'static, str>>,
+    rows: &'r [R],
+    value: impl Fn(&'r R) -> Option<T>,
+) -> Column {
+    Column { name: name.into(), values: Values::Texts(rows.iter().map(value).collect()) }
+}
+
+/// Words of this program.
+pub(super) fn words<R>(
+    name: impl Into<Cow<'static, str>>,
+    rows: &[R],
+    word: impl Fn(&R) -> Option<&'static str>,
+) -> Column {
+    Column { name: name.into(), values: Values::Texts(Texts::of_words(rows, word)) }
 }
 
 /// Words of each row, with a separator between them.
 fn joined<'r, R, T: AsRef<str>, I: IntoIterator<Item = T>>(
-    name: &str,
+    name: impl Into<Cow<'static, str>>,
     rows: &'r [R],
     separator: &str,
     words: impl Fn(&'r R) -> I,
 ) -> Column {
     let mut all = Texts::with_room(rows.len());
     rows.iter().for_each(|row| all.push_joined(words(row), separator));
-    Column { name: name.to_owned(), values: Values::Texts(all) }
+    Column { name: name.into(), values: Values::Texts(all) }
 }
 
 /// Addresses as text. Neighbouring rows are often of one address: it is written once.
-pub(super) fn addresses<R>(name: &str, rows: &[R], address: impl Fn(&R) -> Address) -> Column {
-    let mut written: Option<Address> = None;
-    let mut text = String::new();
-    let mut all = Texts::with_room(rows.len());
-    for row in rows {
-        let this = address(row);
-        if written == Some(this) {
-            all.push_last();
-            continue;
-        }
-        text.clear();
-        this.write_to(&mut text);
-        written = Some(this);
-        all.push(Some(&text));
-    }
-    Column { name: name.to_owned(), values: Values::Texts(all) }
+pub(super) fn addresses<R>(name: impl Into<Cow<'static, str>>, rows: &[R], address: impl Fn(&R) -> Address) -> Column {
+    let all = Texts::written(rows, address, |address, text| address.write_to(text));
+    Column { name: name.into(), values: Values::Texts(all) }
 }
 
 pub(super) fn signed(value: u64) -> Option<i64> {
@@ -102,17 +109,17 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("end_ns", rows, |row| Some(row.end_ns.0)),
         integers("duration_ns", rows, |row| Some((row.end_ns - row.start_ns).0)),
         integers("segments", rows, |row| signed(row.segments)),
-        texts("state", rows, |row| Some(row.state)),
-        texts("vantage_side", rows, |row| Some(row.vantage.side)),
+        words("state", rows, |row| Some(row.state)),
+        words("vantage_side", rows, |row| Some(row.vantage.side)),
         reals("vantage_confidence", rows, |row| Some(f64::from(row.vantage.confidence))),
         integers("base_rtt_ns", rows, |row| row.base_rtt_ns.map(|span| span.0)),
         flags("handshake_complete", rows, |row| row.handshake.complete),
         integers("handshake_ns", rows, |row| row.handshake.duration_ns.map(|span| span.0)),
-        texts("outcome", rows, |row| row.outcome.outcome.map(|outcome| outcome.name())),
+        words("outcome", rows, |row| row.outcome.outcome.map(|outcome| outcome.name())),
         integers("stalls", rows, |row| Some(row.stalls.len() as i64)),
         integers("lost_ns", rows, |row| Some(row.lost().0)),
         integers("exchanges", rows, |row| signed(row.connection.exchanges)),
-        texts("closed_by", rows, |row| row.connection.closed_by.map(|end| end.name())),
+        words("closed_by", rows, |row| row.connection.closed_by.map(|end| end.name())),
         integers("idle_before_close_ns", rows, |row| row.connection.idle_before_close_ns.map(|span| span.0)),
         integers("rtt_spikes", rows, |row| signed(row.rtt_spikes.len() as u64 + row.rtt_spikes_dropped)),
         flags("at_end", rows, |row| row.at_end),
@@ -122,7 +129,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns.extend(End::BOTH.into_iter().flat_map(|sender| syn_columns(sender, rows)));
     columns.extend(Owner::all().map(|owner| {
         let name = format!("time_{}_ns", owner.name().replace('-', "_"));
-        integers(&name, rows, |row| Some(row.time_ns.of(owner).0))
+        integers(name, rows, |row| Some(row.time_ns.of(owner).0))
     }));
     columns
 }
@@ -135,11 +142,11 @@ pub(super) fn named<'r>(row: &'r FlowRow, of: impl Fn(&'r FlowNames) -> &'r Opti
 fn trust(rows: &[FlowRow]) -> [Column; 12] {
     let known = |scale: ScaleKnown| Some(scale.name());
     [
-        texts("trust_level", rows, |row| Some(row.trust.level.name())),
+        words("trust_level", rows, |row| Some(row.trust.level.name())),
         joined("trust_reasons", rows, " ", |row| &row.trust.reasons),
-        texts("trust_handshake", rows, |row| Some(row.trust.handshake)),
-        texts("trust_client_window_scale", rows, |row| known(row.trust.window_scale.client)),
-        texts("trust_server_window_scale", rows, |row| known(row.trust.window_scale.server)),
+        words("trust_handshake", rows, |row| Some(row.trust.handshake)),
+        words("trust_client_window_scale", rows, |row| known(row.trust.window_scale.client)),
+        words("trust_server_window_scale", rows, |row| known(row.trust.window_scale.server)),
         integers("trust_client_offloaded_frames", rows, |row| signed(row.trust.offloaded_frames.client)),
         integers("trust_server_offloaded_frames", rows, |row| signed(row.trust.offloaded_frames.server)),
         integers("trust_duplicates_removed", rows, |row| signed(row.trust.duplicates_removed)),
@@ -151,34 +158,43 @@ fn trust(rows: &[FlowRow]) -> [Column; 12] {
 }
 
 fn direction(sender: End, rows: &[FlowRow]) -> [Column; 23] {
-    let of: &dyn Fn(&FlowRow) -> &DirectionRow = &|row| row.directions.of(sender);
     let name = |field: &str| format!("{}_{field}", sender.name());
     [
-        integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
-        integers(&name("segments"), rows, |row| signed(of(row).segments)),
-        integers(&name("mss_bytes"), rows, |row| of(row).mss_bytes.map(i64::from)),
-        integers(&name("window_scale"), rows, |row| of(row).window_scale.map(i64::from)),
-        integers(&name("initial_window_bytes"), rows, |row| of(row).initial_window_bytes.and_then(signed)),
-        integers(&name("announced_window_bytes"), rows, |row| of(row).announced_window_bytes.and_then(signed)),
-        integers(&name("rtt_p50_ns"), rows, |row| of(row).rtt_p50_ns.map(|span| span.0)),
-        integers(&name("rtt_p95_ns"), rows, |row| of(row).rtt_p95_ns.map(|span| span.0)),
-        integers(&name("max_in_flight_bytes"), rows, |row| signed(of(row).max_in_flight_bytes)),
-        integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
-        integers(&name("busy_ns"), rows, |row| of(row).busy_ns.map(|span| span.0)),
-        integers(&name("rwnd_limited_ns"), rows, |row| of(row).rwnd_limited_ns.map(|span| span.0)),
-        integers(&name("bottleneck_bytes_per_s"), rows, |row| of(row).path.bottleneck_bytes_per_s.and_then(signed)),
-        integers(&name("bdp_bytes"), rows, |row| of(row).path.bdp_bytes.and_then(signed)),
-        integers(&name("queue_delay_ns"), rows, |row| of(row).path.queue_delay_ns.map(|span| span.0)),
-        integers(&name("bandwidth_limited_ns"), rows, |row| Some(of(row).path.bandwidth_limited_ns.0)),
-        integers(&name("timeouts"), rows, |row| Some(i64::from(of(row).repair.timeouts))),
-        integers(&name("fast_retransmits"), rows, |row| Some(i64::from(of(row).repair.fast_retransmits))),
-        integers(&name("tail_probes"), rows, |row| Some(i64::from(of(row).repair.tail_probes))),
-        integers(&name("needless_retransmissions"), rows, |row| {
-            Some(i64::from(of(row).repair.needless_retransmissions))
+        integers(name("bytes"), rows, |row| signed(row.directions.of(sender).bytes)),
+        integers(name("segments"), rows, |row| signed(row.directions.of(sender).segments)),
+        integers(name("mss_bytes"), rows, |row| row.directions.of(sender).mss_bytes.map(i64::from)),
+        integers(name("window_scale"), rows, |row| row.directions.of(sender).window_scale.map(i64::from)),
+        integers(name("initial_window_bytes"), rows, |row| {
+            row.directions.of(sender).initial_window_bytes.and_then(signed)
         }),
-        integers(&name("reordered_segments"), rows, |row| Some(i64::from(of(row).repair.reordered_segments))),
-        integers(&name("reordering_bytes"), rows, |row| signed(of(row).repair.reordering_bytes)),
-        integers(&name("reordering_ns"), rows, |row| Some(of(row).repair.reordering_ns.0)),
+        integers(name("announced_window_bytes"), rows, |row| {
+            row.directions.of(sender).announced_window_bytes.and_then(signed)
+        }),
+        integers(name("rtt_p50_ns"), rows, |row| row.directions.of(sender).rtt_p50_ns.map(|span| span.0)),
+        integers(name("rtt_p95_ns"), rows, |row| row.directions.of(sender).rtt_p95_ns.map(|span| span.0)),
+        integers(name("max_in_flight_bytes"), rows, |row| signed(row.directions.of(sender).max_in_flight_bytes)),
+        integers(name("retransmitted_bytes"), rows, |row| signed(row.directions.of(sender).retransmitted_bytes)),
+        integers(name("busy_ns"), rows, |row| row.directions.of(sender).busy_ns.map(|span| span.0)),
+        integers(name("rwnd_limited_ns"), rows, |row| row.directions.of(sender).rwnd_limited_ns.map(|span| span.0)),
+        integers(name("bottleneck_bytes_per_s"), rows, |row| {
+            row.directions.of(sender).path.bottleneck_bytes_per_s.and_then(signed)
+        }),
+        integers(name("bdp_bytes"), rows, |row| row.directions.of(sender).path.bdp_bytes.and_then(signed)),
+        integers(name("queue_delay_ns"), rows, |row| row.directions.of(sender).path.queue_delay_ns.map(|span| span.0)),
+        integers(name("bandwidth_limited_ns"), rows, |row| Some(row.directions.of(sender).path.bandwidth_limited_ns.0)),
+        integers(name("timeouts"), rows, |row| Some(i64::from(row.directions.of(sender).repair.timeouts))),
+        integers(name("fast_retransmits"), rows, |row| {
+            Some(i64::from(row.directions.of(sender).repair.fast_retransmits))
+        }),
+        integers(name("tail_probes"), rows, |row| Some(i64::from(row.directions.of(sender).repair.tail_probes))),
+        integers(name("needless_retransmissions"), rows, |row| {
+            Some(i64::from(row.directions.of(sender).repair.needless_retransmissions))
+        }),
+        integers(name("reordered_segments"), rows, |row| {
+            Some(i64::from(row.directions.of(sender).repair.reordered_segments))
+        }),
+        integers(name("reordering_bytes"), rows, |row| signed(row.directions.of(sender).repair.reordering_bytes)),
+        integers(name("reordering_ns"), rows, |row| Some(row.directions.of(sender).repair.reordering_ns.0)),
     ]
 }
 
@@ -188,7 +204,7 @@ pub fn bursts(rows: &[FlowRow]) -> Columns {
         rows.iter().flat_map(|flow| flow.bursts.iter().flatten().map(move |burst| (flow.id, burst))).collect();
     vec![
         integers("flow", &all, |row| signed(row.0)),
-        texts("sender", &all, |row| Some(row.1.sender.name())),
+        words("sender", &all, |row| Some(row.1.sender.name())),
         integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
         integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
         integers("bytes", &all, |row| signed(row.1.bytes)),
@@ -204,13 +220,13 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
     vec![
         integers("flow", &all, |row| signed(row.0)),
         integers("stall", &all, |row| signed(row.1.number)),
-        texts("sender", &all, |row| Some(row.1.sender.name())),
+        words("sender", &all, |row| Some(row.1.sender.name())),
         integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
         integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
         integers("duration_ns", &all, |row| Some(row.1.duration_ns.0)),
         flags("ended", &all, |row| row.1.ended),
-        texts("cause", &all, |row| Some(row.1.cause.name())),
-        texts("detail", &all, |row| Some(row.1.detail).filter(|detail| !detail.is_empty())),
+        words("cause", &all, |row| Some(row.1.cause.name())),
+        words("detail", &all, |row| Some(row.1.detail).filter(|detail| !detail.is_empty())),
         reals("confidence", &all, |row| Some(f64::from(row.1.confidence))),
         joined("also", &all, " ", |row| row.1.also.iter().map(|cause| cause.name())),
         joined("missing", &all, "; ", |row| &row.1.missing),
@@ -247,7 +263,7 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         }),
         integers("base_rtt_ns", &all, |row| row.1.round_trip.base_rtt_ns.map(|span| span.0)),
         integers("excess_ns", &all, |row| row.1.round_trip.excess_ns.map(|span| span.0)),
-        texts("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name())),
+        words("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name())),
         integers("timeouts", &all, |row| row.1.evidence.rare.get(|rare| rare.repair.timeouts).and_then(signed)),
         integers("needless_retransmissions", &all, |row| {
             row.1.evidence.rare.get(|rare| rare.repair.needless_retransmissions).and_then(signed)
@@ -264,7 +280,7 @@ pub fn exchanges(rows: &[FlowRow]) -> Columns {
         rows.iter().flat_map(|flow| flow.exchanges.iter().flatten().map(move |exchange| (flow.id, exchange))).collect();
     let mut columns = vec![
         integers("flow", &all, |row| signed(row.0)),
-        texts("requester", &all, |row| Some(row.1.requester.name())),
+        words("requester", &all, |row| Some(row.1.requester.name())),
         integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
         integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
         integers("latency_ns", &all, |row| Some(row.1.latency_ns.0)),
@@ -276,7 +292,7 @@ pub fn exchanges(rows: &[FlowRow]) -> Columns {
     ];
     columns.extend(Phase::ALL.map(|phase| {
         let name = format!("{}_ns", phase.name());
-        integers(&name, &all, |row| Some(row.1.of(phase).0))
+        integers(name, &all, |row| Some(row.1.of(phase).0))
     }));
     columns
 }
@@ -344,8 +360,8 @@ pub fn samples(rows: &[Sample]) -> Columns {
     vec![
         integers("time_ns", rows, |row| Some(row.time_ns)),
         integers("packet", rows, |row| signed(row.packet)),
-        texts("sender", rows, |row| Some(row.sender.name())),
-        texts("kind", rows, |row| Some(row.kind)),
+        words("sender", rows, |row| Some(row.sender.name())),
+        words("kind", rows, |row| Some(row.kind)),
         integers("seq", rows, |row| Some(row.seq)),
         integers("bytes", rows, |row| Some(row.bytes)),
         integers("ack", rows, |row| row.ack),
@@ -362,12 +378,12 @@ fn syn_columns(sender: End, rows: &[FlowRow]) -> [Column; 7] {
     let of = |row: &FlowRow| row.directions.of(sender).syn;
     let name = |field: &str| format!("{}_{field}", sender.name());
     [
-        integers(&name("syns"), rows, |row| signed(of(row).count.into())),
-        integers(&name("syn_ttl"), rows, |row| of(row).ttl.map(i64::from)),
-        integers(&name("syn_window_bytes"), rows, |row| of(row).window_bytes.map(i64::from)),
-        integers(&name("syn_mss_bytes"), rows, |row| of(row).mss_bytes.map(i64::from)),
-        known_flags(&name("sack_permitted"), rows, |row| of(row).sack_permitted),
-        known_flags(&name("timestamps"), rows, |row| of(row).timestamps),
-        known_flags(&name("ecn"), rows, |row| of(row).ecn),
+        integers(name("syns"), rows, |row| signed(of(row).count.into())),
+        integers(name("syn_ttl"), rows, |row| of(row).ttl.map(i64::from)),
+        integers(name("syn_window_bytes"), rows, |row| of(row).window_bytes.map(i64::from)),
+        integers(name("syn_mss_bytes"), rows, |row| of(row).mss_bytes.map(i64::from)),
+        known_flags(name("sack_permitted"), rows, |row| of(row).sack_permitted),
+        known_flags(name("timestamps"), rows, |row| of(row).timestamps),
+        known_flags(name("ecn"), rows, |row| of(row).ecn),
     ]
 }

@@ -2,9 +2,14 @@
 
 use std::mem;
 
-/// A bit a value, 1 where it is known. The first value has the lowest bit, as in Arrow.
+/// Marks of a word.
+pub(super) const WORD: usize = u64::BITS as usize;
+
+/// A bit a value, 1 where it is known. The first value has the lowest bit, as in Arrow. Most columns have all values: such
+/// marks are no more than their number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
+    /// Nothing where all values are known.
     words: Vec<u64>,
     len: usize,
 }
@@ -12,21 +17,23 @@ pub struct Known {
 impl Known {
     /// No marks yet, with memory for so many.
     pub(super) fn with_room(values: usize) -> Known {
-        Known { words: Vec::with_capacity(values.div_ceil(64)), len: 0 }
+        Known { words: Vec::with_capacity(values.div_ceil(WORD)), len: 0 }
     }
 
     /// Marks of so many values, by words of 64.
     pub(super) fn of(words: Vec<u64>, len: usize) -> Known {
-        Known { words, len }
+        let known = Known { words, len };
+        if known.unknown() > 0 { known } else { Known::all(len) }
     }
 
     /// Marks of so many known values.
     pub(super) fn all(len: usize) -> Known {
-        let mut words = vec![u64::MAX; len.div_ceil(64)];
-        if let (Some(last), 1..) = (words.last_mut(), len % 64) {
-            *last = (1 << (len % 64)) - 1;
-        }
-        Known { words, len }
+        Known { words: Vec::new(), len }
+    }
+
+    /// Marks of so many unknown values.
+    pub(super) fn none(len: usize) -> Known {
+        Known { words: vec![0; len.div_ceil(WORD)], len }
     }
 
     /// Number of values.
@@ -42,80 +49,124 @@ impl Known {
     /// Marks a further value.
     #[inline]
     pub fn push(&mut self, is_known: bool) {
-        let bit = self.len % 64;
-        if bit == 0 {
-            self.words.push(0);
-        }
-        if let Some(word) = self.words.last_mut() {
-            *word |= u64::from(is_known) << bit;
+        if !is_known || !self.words.is_empty() {
+            self.has_words();
+            let bit = self.len % WORD;
+            if bit == 0 {
+                self.words.push(0);
+            }
+            if let Some(word) = self.words.last_mut() {
+                *word |= u64::from(is_known) << bit;
+            }
         }
         self.len += 1;
     }
 
-    /// Appends the marks of a further column, a word at once.
-    pub fn append(&mut self, further: &Known) {
-        let begun = self.len % 64;
-        for &word in &further.words {
-            match self.words.last_mut() {
-                Some(last) if begun > 0 => {
-                    *last |= word << begun;
-                    self.words.push(word >> (64 - begun));
-                }
-                _ => self.words.push(word),
+    /// Writes the marks as words.
+    fn has_words(&mut self) {
+        if self.words.is_empty() {
+            self.words.resize(self.len.div_ceil(WORD), u64::MAX);
+            if let (Some(last), 1..) = (self.words.last_mut(), self.len % WORD) {
+                *last = (1 << (self.len % WORD)) - 1;
             }
         }
+    }
+
+    /// Appends the marks of a further column, a word at once.
+    pub fn append(&mut self, further: &Known) {
+        if self.words.is_empty() && further.words.is_empty() {
+            self.len += further.len;
+            return;
+        }
+        self.has_words();
+        let begun = self.len % WORD;
+        let mut append = |word: u64| match self.words.last_mut() {
+            Some(last) if begun > 0 => {
+                *last |= word << begun;
+                self.words.push(word >> (WORD - begun));
+            }
+            _ => self.words.push(word),
+        };
+        further.each_word(&mut append);
         self.len += further.len;
-        self.words.truncate(self.len.div_ceil(64));
+        self.words.truncate(self.len.div_ceil(WORD));
+    }
+
+    /// Calls with each word.
+    fn each_word(&self, mut call: impl FnMut(u64)) {
+        if self.words.is_empty() {
+            let (whole, rest) = (self.len / WORD, self.len % WORD);
+            (0..whole).for_each(|_| call(u64::MAX));
+            if rest > 0 {
+                call((1 << rest) - 1);
+            }
+        } else {
+            self.words.iter().for_each(|&word| call(word));
+        }
+    }
+
+    fn is_known(&self, index: usize) -> bool {
+        self.words.is_empty() || self.words.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
     }
 
     /// The marks in order.
     pub fn iter(&self) -> impl Iterator<Item = bool> {
-        (0..self.len).map(|index| self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1))
+        (0..self.len).map(|index| self.is_known(index))
     }
 
     /// Number of unknown values.
     pub fn unknown(&self) -> usize {
+        if self.words.is_empty() {
+            return 0;
+        }
         let known: usize = self.words.iter().map(|word| word.count_ones() as usize).sum();
         self.len - known
     }
 
     /// The marks of these values, by their indices.
     pub(super) fn select(&self, rows: &[usize]) -> Known {
-        let mut known = Known::default();
-        rows.iter()
-            .for_each(|row| known.push(self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)));
-        known
+        rows.iter().map(|&row| self.is_known(row)).collect()
     }
 
-    /// The bits in words of 64.
+    /// The bits in words of 64; none where all values are known.
     pub(super) fn words(&self) -> &[u64] {
         &self.words
     }
 
     /// The bits in words of 64; nothing where all values are known.
     pub fn into_words(self) -> Option<Vec<u64>> {
-        (self.unknown() > 0).then_some(self.words)
+        (!self.words.is_empty()).then_some(self.words)
     }
 }
 
 impl FromIterator<bool> for Known {
     fn from_iter<I: IntoIterator<Item = bool>>(marks: I) -> Known {
-        let marks = marks.into_iter();
-        let mut words = Vec::with_capacity(marks.size_hint().0.div_ceil(64));
+        let mut words = Vec::new();
         // A word is kept in a register until it is full: to mark each value in the vector takes as long as the value.
-        let (mut word, mut len) = (0, 0);
+        let (mut word, mut len, mut are_known) = (0, 0, true);
         for is_known in marks {
-            let bit = len % 64;
-            word |= u64::from(is_known) << bit;
-            if bit == 63 {
-                words.push(mem::take(&mut word));
-            }
+            word = word >> 1 | u64::from(is_known) << (WORD - 1);
             len += 1;
+            if len % WORD == 0 {
+                are_known &= word == u64::MAX;
+                keep(&mut words, mem::take(&mut word), len, are_known);
+            }
         }
-        if len % 64 > 0 {
-            words.push(word);
+        let rest = len % WORD;
+        if rest > 0 {
+            let word = word >> (WORD - rest);
+            are_known &= word.count_ones() as usize == rest;
+            keep(&mut words, word, len, are_known);
         }
         Known { words, len }
+    }
+}
+
+/// Adds the last word of so many marks, unless all of them are known.
+fn keep(words: &mut Vec<u64>, word: u64, len: usize, are_known: bool) {
+    if !are_known {
+        words.resize(len.div_ceil(WORD) - 1, u64::MAX);
+        words.push(word);
     }
 }
 

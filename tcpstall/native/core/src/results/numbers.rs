@@ -1,8 +1,6 @@
 //! Numbers of one column, value after value.
 
-use std::mem;
-
-use super::known::Known;
+use super::known::{Known, WORD};
 
 /// Numbers without a gap, 0 in the place of unknown ones: half the memory of as many options, and Arrow's own form.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,26 +53,28 @@ impl<T: Copy> Numbers<T> {
     }
 }
 
+impl<T: Copy + Default> Numbers<T> {
+    /// The number of each row.
+    pub(super) fn of<R>(rows: &[R], number: impl Fn(&R) -> Option<T>) -> Numbers<T> {
+        let mut all = Vec::with_capacity(rows.len());
+        // Each number goes to its place and its mark into a register: `push` would ask for room and for the bit each time.
+        let marks = rows.chunks(WORD).map(|rows| {
+            let mut word = 0;
+            all.extend(rows.iter().map(|row| {
+                let number = number(row);
+                word = word >> 1 | u64::from(number.is_some()) << (WORD - 1);
+                number.unwrap_or_default()
+            }));
+            word >> (WORD - rows.len())
+        });
+        let marks = marks.collect();
+        Numbers { known: Known::of(marks, all.len()), all }
+    }
+}
+
 impl<T: Copy + Default> FromIterator<Option<T>> for Numbers<T> {
     fn from_iter<I: IntoIterator<Item = Option<T>>>(values: I) -> Numbers<T> {
-        let values = values.into_iter();
-        let room = values.size_hint().0;
-        let (mut all, mut words) = (Vec::with_capacity(room), Vec::with_capacity(room.div_ceil(64)));
-        // A word is kept in a register until it is full: to mark each value in the vector takes as long as the value.
-        let mut word = 0;
-        for value in values {
-            let bit = all.len() % 64;
-            word |= u64::from(value.is_some()) << bit;
-            if bit == 63 {
-                words.push(mem::take(&mut word));
-            }
-            all.push(value.unwrap_or_default());
-        }
-        if all.len() % 64 > 0 {
-            words.push(word);
-        }
-        let known = Known::of(words, all.len());
-        Numbers { all, known }
+        Numbers::of(&values.into_iter().collect::<Vec<_>>(), |value| *value)
     }
 }
 

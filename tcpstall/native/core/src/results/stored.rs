@@ -31,8 +31,8 @@ impl Origins<'_> {
     fn columns(self, flows: &[&FlowRow]) -> [Column; 4] {
         let flow = integers("flow", flows, |flow| signed(flow.id));
         if let [only] = self.0 {
-            let of_all = |name: &str, value| Column {
-                name: name.to_owned(),
+            let of_all = |name: &'static str, value| Column {
+                name: name.into(),
                 values: Values::Texts(Texts::repeated(value, flows.len())),
             };
             let sensor = only.sensor.as_deref();
@@ -110,16 +110,7 @@ impl Origins<'_> {
 fn of_waits(rows: &[FlowRow]) -> [Column; 3] {
     let all: Vec<(&FlowRow, &StallRow)> =
         rows.iter().flat_map(|flow| flow.stalls.iter().map(move |stall| (flow, stall))).collect();
-    let mut services = Texts::with_room(all.len());
-    let mut of = None;
-    for (flow, _) in &all {
-        if of == Some(flow.server) {
-            services.push_last();
-            continue;
-        }
-        services.push(Some(service_of(flow.server)));
-        of = Some(flow.server);
-    }
+    let services = Texts::written(&all, |(flow, _)| flow.server, |server, text| text.push_str(&service_of(*server)));
     [
         integers("lost_ns", &all, |(_, stall)| {
             Some(if stall.detail == details::AWAITING_PEER { 0 } else { stall.duration_ns.0 })
@@ -128,7 +119,7 @@ fn of_waits(rows: &[FlowRow]) -> [Column; 3] {
             End::Client => flow.client.address,
             End::Server => flow.server.address,
         }),
-        Column { name: "service".to_owned(), values: Values::Texts(services) },
+        Column { name: "service".into(), values: Values::Texts(services) },
     ]
 }
 

@@ -1,6 +1,7 @@
 //! Text of one column, value after value.
 
 use std::iter;
+use std::ptr;
 
 use super::known::Known;
 
@@ -45,6 +46,57 @@ impl Texts {
         texts
     }
 
+    /// A text of each row, by what it is written from: it is written once where it follows its like.
+    pub(super) fn written<R, T: PartialEq>(
+        rows: &[R],
+        from: impl Fn(&R) -> T,
+        write: impl Fn(&T, &mut String),
+    ) -> Texts {
+        let mut texts =
+            Texts { which: Vec::with_capacity(rows.len()), known: Known::all(rows.len()), ..Texts::default() };
+        let mut last = None;
+        for row in rows {
+            let this = Some(from(row));
+            if last != this {
+                if texts.ends.len() == 1 {
+                    texts.makes_room();
+                }
+                this.iter().for_each(|this| write(this, &mut texts.all));
+                texts.ends.push(texts.all.len());
+                last = this;
+            }
+            texts.which.push(texts.ends.len() as u32 - 1);
+        }
+        texts
+    }
+
+    /// A word of this program of each row. Neighbours with the same word have it from one place: the place is compared
+    /// before the letters.
+    pub(super) fn of_words<R>(rows: &[R], word: impl Fn(&R) -> Option<&'static str>) -> Texts {
+        let mut texts = Texts { which: Vec::with_capacity(rows.len()), ..Texts::default() };
+        let mut last: Option<&'static str> = None;
+        let known = rows.iter().map(|row| {
+            let word = word(row);
+            if let Some(word) = word
+                && !last.is_some_and(|last| ptr::eq(last, word))
+            {
+                texts.keep(word);
+                last = Some(word);
+            }
+            texts.which.push(texts.ends.len().saturating_sub(1) as u32);
+            word.is_some()
+        });
+        let known = known.collect();
+        Texts { known, ..texts }
+    }
+
+    /// Makes room behind the first text because another one follows: most will differ then.
+    fn makes_room(&mut self) {
+        let room = self.which.capacity().min(ROOM);
+        self.ends.reserve(room);
+        self.all.reserve(room * self.all.len().min(ROOM));
+    }
+
     /// Appends a value; `None` where unknown.
     pub fn push(&mut self, value: Option<impl AsRef<str>>) {
         if let Some(text) = &value {
@@ -53,18 +105,10 @@ impl Texts {
         self.end(value.is_some());
     }
 
-    /// Appends the value that was kept last, once more.
-    pub(super) fn push_last(&mut self) {
-        self.end(true);
-    }
-
     fn keep(&mut self, text: &str) {
         if self.ends.is_empty() || self.last() != text {
             if self.ends.len() == 1 {
-                // The texts differ: most will.
-                let room = self.which.capacity().min(ROOM);
-                self.ends.reserve(room);
-                self.all.reserve(room * text.len().min(ROOM));
+                self.makes_room();
             }
             self.all.push_str(text);
             self.ends.push(self.all.len());
@@ -198,9 +242,6 @@ mod tests {
             assert_eq!(Texts::repeated(value, 65), pushed);
             assert_eq!(Texts::repeated(value, 0).len(), 0);
         }
-        let mut texts: Texts = [Some("a"), Some("b")].into_iter().collect();
-        texts.push_last();
-        assert_eq!(texts.iter().flatten().collect::<Vec<_>>(), ["a", "b", "b"]);
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl Totals {
         columns.extend(Owner::all().map(|owner| {
             let name = format!("time_{}_ns", owner.name().replace('-', "_"));
             // 292 years of one owner, all flows together, are as good as more.
-            integers(&name, &rows, |row| Some(row.1.time[owner.index()].try_into().unwrap_or(i64::MAX)))
+            integers(name, &rows, |row| Some(row.1.time[owner.index()].try_into().unwrap_or(i64::MAX)))
         }));
         columns
     }

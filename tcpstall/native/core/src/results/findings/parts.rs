@@ -6,7 +6,7 @@ use super::share::{Share, shares};
 use super::weight::weight;
 use super::{FindingKind, tally};
 use crate::causes::Cause;
-use crate::results::columns::{Column, integers, reals, signed, texts};
+use crate::results::columns::{Column, integers, reals, signed, texts, words};
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
 
 /// Contribution of one flow to one finding.
@@ -63,9 +63,9 @@ pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Contribution<'_>> {
 /// Table with one part per row.
 pub(in super::super) fn columns(parts: &[Contribution<'_>]) -> [Column; 22] {
     [
-        texts("kind", parts, |part| Some(part.share.kind.name())),
-        texts("side", parts, |part| Some(part.share.side.name())),
-        texts("cause", parts, |part| part.share.cause.map(|cause| cause.name())),
+        words("kind", parts, |part| Some(part.share.kind.name())),
+        words("side", parts, |part| Some(part.share.side.name())),
+        words("cause", parts, |part| part.share.cause.map(|cause| cause.name())),
         texts("details", parts, |part| {
             let told = part.details().into_iter().map(|(detail, time)| format!("{detail}:{time}"));
             Some(told.collect::<Vec<_>>().join(" ")).filter(|told| !told.is_empty())

@@ -2,8 +2,8 @@
 //!
 //! Source: Apache Parquet, `Encodings.md`, run-length encoding and bit-packing hybrid; delta encoding.
 
+use super::marks::Marks;
 use super::thrift::{varint, zigzag};
-use crate::results::known::Known;
 
 /// Least length of a run that is written as such: a shorter one takes no fewer bytes.
 const RUN: usize = 16;
@@ -20,8 +20,8 @@ pub(super) fn width(greatest: u64) -> u32 {
 }
 
 /// Appends the definition levels of a page: 1 where a value is known.
-pub(super) fn levels(bytes: &mut Vec<u8>, known: &Known, unknown: usize) {
-    let len = known.len();
+pub(super) fn levels(bytes: &mut Vec<u8>, known: &Marks) {
+    let (len, unknown) = (known.len(), known.unknown());
     let mut packed = Vec::new();
     if unknown == 0 || unknown == len {
         run(&mut packed, len, u64::from(unknown == 0), 1);

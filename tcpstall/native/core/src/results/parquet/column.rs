@@ -3,6 +3,7 @@
 use hashbrown::HashTable;
 
 use super::bits::{differences, hybrid, levels, run, width};
+use super::marks::Marks;
 use super::same::Same;
 use super::words::{Words, put};
 use crate::results::known::Known;
@@ -48,7 +49,7 @@ enum Begun {
 /// A column of rows that are not encoded yet.
 #[derive(Debug)]
 pub(super) struct Column {
-    known: Known,
+    known: Marks,
     begun: Begun,
 }
 
@@ -72,7 +73,7 @@ impl Column {
             Values::Flags(_) => Begun::Flags(Vec::new()),
             Values::Texts(_) => Begun::Texts(Words::default()),
         };
-        Column { known: Known::default(), begun }
+        Column { known: Marks::default(), begun }
     }
 
     pub(super) fn kind(&self) -> Type {
@@ -128,7 +129,7 @@ impl Column {
     pub(super) fn pages(&self) -> Pages {
         let unknown = self.known.unknown();
         let mut data = Vec::new();
-        levels(&mut data, &self.known, unknown);
+        levels(&mut data, &self.known);
         let pages = Pages { dictionary: None, data, encoding: Encoding::Plain, unknown, ends: None };
         match &self.begun {
             Begun::Integers(same) => {

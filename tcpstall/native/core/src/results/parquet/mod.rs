@@ -7,6 +7,7 @@
 
 mod bits;
 mod column;
+mod marks;
 mod same;
 mod thrift;
 mod words;
@@ -56,17 +57,6 @@ struct Group {
     rows: usize,
 }
 
-impl Group {
-    /// The group in a file in which it begins so many bytes later.
-    fn moved(mut self, bytes: usize) -> Group {
-        for chunk in &mut self.chunks {
-            chunk.dictionary_at = chunk.dictionary_at.map(|at| at + bytes);
-            chunk.data_at += bytes;
-        }
-        self
-    }
-}
-
 /// A column of a row group, as the footer tells it.
 #[derive(Debug)]
 struct Chunk {
@@ -93,13 +83,13 @@ impl File {
     pub fn add(&mut self, columns: &Columns) {
         if self.names.is_empty() {
             self.content.extend_from_slice(MAGIC);
-            self.names = columns.iter().map(|column| column.name.clone()).collect();
+            self.names = columns.iter().map(|column| column.name.clone().into_owned()).collect();
         }
         if self.begun.is_empty() {
             self.begun = columns.iter().map(|column| Column::like(&column.values)).collect();
             self.kinds = self.begun.iter().map(Column::kind).collect();
         }
-        debug_assert!(columns.iter().map(|column| &column.name).eq(&self.names), "rows of another table");
+        debug_assert!(columns.iter().map(|column| &*column.name).eq(&self.names), "rows of another table");
         self.begun.iter_mut().zip(columns).for_each(|(begun, column)| begun.add(&column.values));
         self.begun_rows += columns.first().map_or(0, |column| column.values.len());
         if self.begun_rows >= ROWS || self.begun.iter().map(Column::size).sum::<usize>() >= MEMORY {
@@ -115,15 +105,6 @@ impl File {
     /// Memory, bytes.
     pub fn size(&self) -> usize {
         self.content.len() + self.begun.iter().map(Column::size).sum::<usize>()
-    }
-
-    /// Appends the rows of another file with the same columns.
-    pub fn join(&mut self, mut other: File) {
-        self.close();
-        other.close();
-        let moved = self.content.len() - MAGIC.len();
-        self.content.extend_from_slice(other.content.get(MAGIC.len()..).unwrap_or_default());
-        self.groups.extend(other.groups.into_iter().map(|group| group.moved(moved)));
     }
 
     /// The whole file.

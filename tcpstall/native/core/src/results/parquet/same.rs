@@ -1,6 +1,7 @@
 //! Values of which most columns have one: it is kept once until another one follows.
 
 use std::cmp::Ordering;
+use std::ops::{BitOr, BitXor};
 
 /// Growth of the memory where it is full, beside the values that lie there: values are copied less often than where memory
 /// doubles, and memory that no value has reached costs nothing.
@@ -15,7 +16,7 @@ pub(super) struct Same<T> {
     all: Vec<T>,
 }
 
-impl<T: Copy + Eq + Default> Same<T> {
+impl<T: Copy + Eq + Default + BitXor<Output = T> + BitOr<Output = T>> Same<T> {
     /// Appends values.
     pub(super) fn extend(&mut self, values: impl Iterator<Item = T>) {
         for value in values {
@@ -32,8 +33,8 @@ impl<T: Copy + Eq + Default> Same<T> {
     /// Appends values that lie in one place.
     pub(super) fn extend_from_slice(&mut self, values: &[T]) {
         let Some(&first) = values.first() else { return };
-        // All are looked at, without a branch for each.
-        let are_equal = || values.iter().fold(true, |all, value| all & (*value == first));
+        // All are looked at, several with one instruction: where bits differ, one is left.
+        let are_equal = || values.iter().fold(T::default(), |all, value| all | (*value ^ first)) == T::default();
         if self.all.is_empty() && (self.len == 0 || self.one == first) && are_equal() {
             self.one = first;
         } else {
