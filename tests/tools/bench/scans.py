@@ -4,6 +4,7 @@ Processor time of whole commands with start-up, the least of several runs. Nothi
 """
 
 import argparse
+import compileall
 import itertools
 import multiprocessing
 import os
@@ -22,7 +23,7 @@ from tcpstall.archive.names import part_name
 from tcpstall.archive.store import Part, Store
 from tests.scene import Scene
 from tests.tools.bench.captures import short
-from tests.tools.bench.cost import Cost, all_cores, cost
+from tests.tools.bench.cost import REPOSITORY, Cost, all_cores, cost
 
 KNOWN = (1_000, 10_000, 100_000)
 A_FOLDER = 200
@@ -184,6 +185,8 @@ def main() -> None:
     parser.add_argument("--known", type=int, nargs="*", default=KNOWN, help="known captures")
     parser.add_argument("--only-known", action="store_true", help="leave out small files and short connections")
     options = parser.parse_args()
+    # As it is installed: otherwise, under PYTHONDONTWRITEBYTECODE, each command compiles the modules that it loads.
+    compileall.compile_dir(REPOSITORY / "tcpstall", quiet=1)
     print("| scan | of processors | time | peak memory |\n| --- | ---: | ---: | ---: |", flush=True)
     with tempfile.TemporaryDirectory(prefix="tcpstall-scans-") as scratch:
         folder = Path(scratch)
