@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::evidence::RareEvidence;
 use super::ledger::Owner;
 use super::numbers::Numbers;
 use super::rows::{BurstRow, FlowNames, FlowRow, StallRow};
@@ -213,6 +214,11 @@ pub fn bursts(rows: &[FlowRow]) -> Columns {
     ]
 }
 
+/// Numbers that few stalls have.
+fn rare(name: &'static str, all: &[(u64, &StallRow)], number: impl Fn(&RareEvidence) -> Option<u64>) -> Column {
+    integers(name, all, |row| row.1.evidence.rare.get(&number).and_then(signed))
+}
+
 /// Table with one stall per row.
 pub fn stalls(rows: &[FlowRow]) -> Columns {
     let all: Vec<(u64, &StallRow)> =
@@ -239,38 +245,20 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("last_packet", &all, |row| number(row.1.evidence.last_packet)),
         integers("freed_by_packet", &all, |row| number(row.1.evidence.freed_by_packet)),
         integers("next_packet", &all, |row| number(row.1.evidence.next_packet)),
-        integers("ceiling_bytes_per_s", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.ceiling.ceiling_bytes_per_s).and_then(signed)
-        }),
-        integers("buffer_low_bytes", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.ceiling.buffer_low_bytes).and_then(signed)
-        }),
-        integers("buffer_high_bytes", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.ceiling.buffer_high_bytes).and_then(signed)
-        }),
-        integers("buffer_needed_bytes", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.ceiling.buffer_needed_bytes).and_then(signed)
-        }),
-        integers("drain_bytes_per_s", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.receiver.drain_bytes_per_s).and_then(signed)
-        }),
-        integers("window_probes", &all, |row| row.1.evidence.rare.get(|rare| rare.window_probes).and_then(signed)),
-        integers("probes_unanswered", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.receiver.probes_unanswered).and_then(signed)
-        }),
-        integers("extra_round_trips", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.extra_round_trips).and_then(signed)
-        }),
+        rare("ceiling_bytes_per_s", &all, |rare| rare.ceiling.ceiling_bytes_per_s),
+        rare("buffer_low_bytes", &all, |rare| rare.ceiling.buffer_low_bytes),
+        rare("buffer_high_bytes", &all, |rare| rare.ceiling.buffer_high_bytes),
+        rare("buffer_needed_bytes", &all, |rare| rare.ceiling.buffer_needed_bytes),
+        rare("drain_bytes_per_s", &all, |rare| rare.receiver.drain_bytes_per_s),
+        rare("window_probes", &all, |rare| rare.window_probes),
+        rare("probes_unanswered", &all, |rare| rare.receiver.probes_unanswered),
+        rare("extra_round_trips", &all, |rare| rare.extra_round_trips),
         integers("base_rtt_ns", &all, |row| row.1.round_trip.base_rtt_ns.map(|span| span.0)),
         integers("excess_ns", &all, |row| row.1.round_trip.excess_ns.map(|span| span.0)),
         words("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name())),
-        integers("timeouts", &all, |row| row.1.evidence.rare.get(|rare| rare.repair.timeouts).and_then(signed)),
-        integers("needless_retransmissions", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.repair.needless_retransmissions).and_then(signed)
-        }),
-        integers("congestion_point_bytes", &all, |row| {
-            row.1.evidence.rare.get(|rare| rare.repair.congestion_point_bytes).and_then(signed)
-        }),
+        rare("timeouts", &all, |rare| rare.repair.timeouts),
+        rare("needless_retransmissions", &all, |rare| rare.repair.needless_retransmissions),
+        rare("congestion_point_bytes", &all, |rare| rare.repair.congestion_point_bytes),
     ]
 }
 
