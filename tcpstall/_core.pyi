@@ -146,15 +146,12 @@ class Gathered:
     @property
     def nbytes(self) -> int:
         """Memory of the rows, but for those of the last 128 flows at most."""
-    @property
-    def files(self) -> int:
-        """Files that `take` gives, but for those of the last 256 flows at most."""
     def add(self, report: Report, scan: str, captures: Sequence[str], sensor: str | None = None) -> None:
         """Rows of a report; `captures` are the names of its inputs, by the numbers in `flows.capture`."""
     def take(self) -> list[tuple[str, int, int, int, int, bytes]]:
         """Rows gathered so far, which are let go: table, days since 1970, rows, least and greatest `start_ns`, Parquet.
 
-        A file for each table and UTC day.
+        A file for each table and UTC day; beyond 366 days, those of further days are in the file of the largest.
         """
 
 def parquet(columns: Sequence[tuple[str, bool, Sequence[str | int | None]]], about: Sequence[tuple[str, str]]) -> bytes:

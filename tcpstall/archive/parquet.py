@@ -27,10 +27,6 @@ _GATHERED_BYTES = 100_000_000
 """Memory of the rows gathered before they are written. Fewer would make parts that are merged, and so written twice, at
 the end of the scan."""
 
-_GATHERED_FILES = 4_096
-"""Most files that are begun before they are written: each takes up to 30 kB beside its rows, and a damaged clock begins
-thousands."""
-
 _ROW_GROUP = {"flows": 30_720}
 """Rows of a group that DuckDB writes, where they are wide: its own 122,880 flows take more memory than a scan has, and
 writing them took eight times as long because they were spilled to disk. A multiple of DuckDB's 2,048."""
@@ -92,7 +88,7 @@ class Parts:
         Raises CannotWrite.
         """
         self._gathered.add(report, scan, names, self._sensor)
-        if self._gathered.nbytes >= _GATHERED_BYTES or self._gathered.files >= _GATHERED_FILES:
+        if self._gathered.nbytes >= _GATHERED_BYTES:
             self._write()
 
     def finish(self) -> list[Part]:

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from tcpstall import _core
 from tcpstall.archive.columns import TABLES
 from tcpstall.archive.parquet import Parts
 from tcpstall.archive.storage import at
+from tcpstall.archive.store import Part
 from tests.archive.conftest import single
 from tests.cli.conftest import environment
 from tests.scene import Scene
@@ -190,29 +191,34 @@ def test_rows_are_divided_by_day(tmp_path: Path) -> None:
         assert (part.rows, ends) == (first.rows, (first.from_ns, first.to_ns))
 
 
-def test_rows_lie_under_their_own_day_however_many_days_they_span(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    days = (*range(1, 300), 1, 1)
+def days_of(tmp_path: Path, days: Iterable[int]) -> tuple[list[Part], int]:
+    """The parts of captures that begin on these days, and the number of flows."""
     names: list[str] = []
     for day in days:
         path = tmp_path / f"{len(names)}-x.pcap"
         path.write_bytes(single(day * DAY_S, packets=12))
         names.append(str(path))
     report = _core.analyze(names, sets=list(range(len(names))))
-    monkeypatch.setattr("tcpstall.archive.parquet._GATHERED_FILES", 400)
     parts = Parts(at(str(tmp_path / "store")), 10**8)
-    for begun in range(0, len(names), 100):
-        some = names[begun : begun + 100]
-        parts.add(_core.analyze(some, sets=list(range(len(some)))), f"{begun:016}", some)
-    written = parts.finish()
-    folders = [part.name.split("/")[1].removeprefix("day=") for part in written if part.table == "flows"]
-    assert len(set(folders)) == len(set(days)) < len(folders)  # written in several goes
-    assert sum(part.rows for part in written if part.table == "flows") == len(report)
+    parts.add(report, "0" * 16, names)
+    return parts.finish(), len(report)
+
+
+def test_rows_lie_under_their_own_day_though_they_span_most_of_a_year(tmp_path: Path) -> None:
+    written, flows = days_of(tmp_path, (*range(1, 300), 1, 1))
+    assert [sum(part.rows for part in written if part.table == "flows"), len(written) % 299] == [flows, 0]
     for table in {part.table for part in written}:
         files = f"'{tmp_path}/store/{table}/*/*.parquet', hive_partitioning = true, hive_types = {{'day': DATE}}"
         elsewhere = f"SELECT count(*) FROM read_parquet({files}) WHERE day <> make_timestamp(start_ns // 1000)::DATE"
         assert duckdb.sql(elsewhere).fetchall() == [(0,)], table
+
+
+def test_a_clock_that_jumps_makes_no_thousand_files(tmp_path: Path) -> None:
+    written, flows = days_of(tmp_path, (0, 0, *range(1, 1_000)))
+    of_flows = [part for part in written if part.table == "flows"]
+    assert (len(of_flows), sum(part.rows for part in of_flows)) == (366, flows)
+    most = max(of_flows, key=lambda part: part.rows)
+    assert most.rows == flows - 365 * (flows // 1_001)
 
 
 def test_rows_of_small_reports_have_their_own_origin_and_the_order_in_which_they_came(tmp_path: Path) -> None:

@@ -99,12 +99,6 @@ impl Gathered {
         self.tables.values().map(Days::size).sum()
     }
 
-    /// Number of files that the rows become, but for those of a few flows.
-    #[getter]
-    fn files(&self) -> usize {
-        self.tables.values().map(Days::len).sum()
-    }
-
     #[pyo3(signature = (report, scan, captures, sensor=None))]
     fn add(&mut self, report: &Report, scan: &str, captures: Vec<String>, sensor: Option<&str>) -> PyResult<()> {
         let (scan, sensor) = (Arc::from(scan), sensor.map(Arc::from));

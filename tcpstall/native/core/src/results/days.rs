@@ -7,6 +7,9 @@ use super::parquet::File;
 use super::values::Values;
 
 const DAY_NS: i64 = 86_400_000_000_000;
+/// Most days at once, a year's: a damaged clock could ask for thousands of files. Rows of further days join the day that has
+/// most rows then.
+const MOST: usize = 366;
 
 /// Rows by the day in which they began.
 #[derive(Debug, Default)]
@@ -14,7 +17,7 @@ pub struct Days {
     days: BTreeMap<i64, Day>,
 }
 
-/// Rows of a day.
+/// Rows of a day, those of further days included where there are too many of these.
 #[derive(Debug)]
 pub struct Day {
     /// Days since 1970.
@@ -72,17 +75,10 @@ impl Days {
     }
 
     fn of(&mut self, day: i64) -> &mut Day {
+        let is_one_too_many = self.days.len() >= MOST && !self.days.contains_key(&day);
+        let largest = self.days.values().max_by_key(|day| day.rows).map(|day| day.day);
+        let day = largest.filter(|_| is_one_too_many).unwrap_or(day);
         self.days.entry(day).or_insert_with(|| Day::new(day))
-    }
-
-    /// Number of days.
-    pub fn len(&self) -> usize {
-        self.days.len()
-    }
-
-    /// True without rows.
-    pub fn is_empty(&self) -> bool {
-        self.days.is_empty()
     }
 
     /// Number of rows.
