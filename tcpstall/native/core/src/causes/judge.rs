@@ -55,6 +55,9 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
         if pause.is_turn() && retransmission::is_needless(pause) && !retransmission::is_repairing(pause) {
             return explain(&pause.with(&without_repairs(pause)), limits, threshold);
         }
+        if let Some(first) = retransmission::began_at_the_end(pause) {
+            return smallvec![until_report(pause, limits, whole, first)];
+        }
         return match repaired(pause, threshold) {
             // All data had arrived: nobody waited for the copies.
             Some((mut rest, _)) if retransmission::is_needless(pause) => {
@@ -82,6 +85,22 @@ fn without_repairs(pause: &Pause) -> Facts {
     (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
     (rest.recovering, rest.hole) = (false, None);
     rest
+}
+
+/// Names the limit that made the sender wait until the report of a loss, where the repair began at `first` and the wait ended
+/// with it: until the report the sender did not know of the loss.
+fn until_report(pause: &Pause, limits: &Limits, mut whole: PausePart, first: Nanos) -> PausePart {
+    let before = Facts { end: first, ..without_repairs(pause) };
+    let mut waited = judge(&pause.with(&before), limits, whole.start, whole.end);
+    // A cap on bursts holds a sender below its window.
+    let capped = pause.context.turns_cut_alike >= limits.cut_turns;
+    if capped || !retransmission::HOLDS_UNTIL_REPORT.contains(&waited.cause) {
+        whole.proof.confidence = whole.proof.confidence.min(retransmission::REPAIRED);
+        return whole;
+    }
+    waited.proof.confidence = waited.proof.confidence.min(retransmission::REPAIRED);
+    waited.also.insert(0, Cause::Retransmission);
+    waited
 }
 
 /// Rest of a pause whose repair ended long before the pause did, and the start of that rest. With all data acknowledged the
@@ -240,11 +259,6 @@ fn around_peer(pause: &Pause, whole: PausePart, threshold: Nanos) -> Parts {
     parts
 }
 
-/// Packets were queued before the tap for most of the pause: the data that the sender had in flight is unknown.
-fn stood_still(pause: &Pause) -> bool {
-    pause.overtaken > Nanos::ZERO && pause.overtaken + pause.overtaken >= pause.duration()
-}
-
 /// Rules that depend on the data in flight.
 const RESTS_ON_ACKS: [Cause; 9] = [
     Cause::BandwidthLimited,
@@ -257,14 +271,6 @@ const RESTS_ON_ACKS: [Cause; 9] = [
     Cause::CwndLimited,
     Cause::SndbufLimited,
 ];
-
-/// Twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would be retransmitted.
-const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
-
-/// The sender stayed silent after the last ACK for longer than the ACK could have taken to reach it.
-fn outlasts_paths(pause: &Pause) -> bool {
-    pause.left_in_flight == 0 && pause.after_ack().is_some_and(|span| span > LONGEST_PATH)
-}
 
 /// Applies one rule. Rules that depend on the order of ACKs and data abstain while the tap's distance is unknown.
 fn judge_one(rule: &Rule, pause: &Pause, limits: &Limits) -> Verdict {
@@ -283,11 +289,11 @@ fn judge_one(rule: &Rule, pause: &Pause, limits: &Limits) -> Verdict {
     }
     // Growth is visible in the sizes of bursts, whichever ACK came before them.
     let grew = rule.cause == Cause::CwndLimited && pause.context.read.climb > 1;
-    let silent = rule.cause == Cause::AppLimited && outlasts_paths(pause);
+    let silent = rule.cause == Cause::AppLimited && pause.outlasts_paths();
     let ordered = !pause.unseen.blind || pause.first || pause.is_turn() || grew || silent;
     if pause.unseen.acks && RESTS_ON_ACKS.contains(&rule.cause) {
         Verdict::CannotTell(Missing::ACKS)
-    } else if stood_still(pause) && RESTS_ON_ORDER.contains(&rule.cause) {
+    } else if pause.stood_still() && RESTS_ON_ORDER.contains(&rule.cause) {
         Verdict::CannotTell(Missing::DEPARTURE)
     } else if !ordered && RESTS_ON_ORDER.contains(&rule.cause) {
         Verdict::CannotTell(Missing::DISTANCE)

@@ -5,7 +5,8 @@
 //!           sends again what the tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by
 //!           a hole at the tap that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and
 //!           ended with a single segment. It ends where everything is acknowledged, or the recovery point; a wait whose
-//!           repairs began for different reasons is split
+//!           repairs began for different reasons is split. Not where the first report of the loss ended the wait: until then a
+//!           window or the buffer held the sender
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
 //!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
 //!           or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows
@@ -106,6 +107,23 @@ pub(super) fn is_repairing(pause: &Pause) -> bool {
     pause.recovering && reported.is_some_and(|reported| reported <= pause.start())
 }
 
+/// Limits under which a sender waits for ACKs, whether or not something was lost.
+pub(super) const HOLDS_UNTIL_REPORT: [Cause; 3] = [Cause::RwndLimited, Cause::CwndLimited, Cause::SndbufLimited];
+
+/// Time of the first retransmission, where a report of the loss triggered it and the wait ended with it. No loss was known
+/// when the wait began: the sender would have waited for that round trip without the loss too.
+pub(super) fn began_at_the_end(pause: &Pause) -> Option<Nanos> {
+    let first = pause.first_retransmission.filter(|_| pause.ended && !pause.recovering)?;
+    let mut attempts = pause.repair.iter().flat_map(|repair| &repair.attempts);
+    let reported = attempts.all(|attempt| attempt.time < pause.start() || attempt.trigger == Trigger::Fast);
+    let rest = pause.end - first;
+    let at_end = rest <= pause.tolerance() && rest.times(LATE) <= pause.duration();
+    (reported && at_end && !is_needless(pause)).then_some(first)
+}
+
+/// Divisor of a wait: the repair began at its end if less than that part was left.
+const LATE: i64 = 4;
+
 /// Every copy in the pause came from the probe timer, and the original had arrived: such a probe lowers no window (RFC
 /// 8985 §7.4.2).
 pub(super) fn probed_in_vain(pause: &Pause) -> bool {
@@ -116,7 +134,7 @@ pub(super) fn probed_in_vain(pause: &Pause) -> bool {
 /// Confidence once the data has been retransmitted: the sender waits for the ACK of the copy and for the window that
 /// the loss lowered, and both waits end with the same ACK (RFC 6675 §5: the sender may send the window less the data
 /// still in flight).
-const REPAIRED: f32 = 0.75;
+pub(super) const REPAIRED: f32 = 0.75;
 
 /// Confidence where neither the loss nor its repair is in the capture: a counter that other connections share, or packets that
 /// the capture lacks, look alike.

@@ -6,7 +6,26 @@ use crate::time::Nanos;
 /// Part of a wait, as a divisor, from which data that left by itself may well have met the tolerance after an ACK.
 const CHANCE: i64 = 4;
 
+/// Twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would be retransmitted.
+const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
+
 impl Facts {
+    /// Packets were queued before the tap for most of the pause: the data that the sender had in flight is unknown.
+    pub fn stood_still(&self) -> bool {
+        self.overtaken > Nanos::ZERO && self.overtaken + self.overtaken >= self.duration()
+    }
+
+    /// The sender stayed silent after the last ACK for longer than the ACK could have taken to reach it.
+    pub fn outlasts_paths(&self) -> bool {
+        self.left_in_flight == 0 && self.after_ack().is_some_and(|span| span > LONGEST_PATH)
+    }
+
+    /// Less than a segment left alone once the peer's payload had come: no more had been queued.
+    pub fn answers_peer(&self) -> bool {
+        let alone = u64::from(self.after.first_frame) == self.after.clump.first_bytes;
+        self.ended && self.peer_bytes > 0 && alone && self.after.first_frame < self.mss
+    }
+
     /// Away from the sender and after a wait this short, that data followed an ACK may be chance.
     pub fn ack_is_no_proof(&self) -> bool {
         !self.near_sender() && self.tolerance().times(CHANCE) >= self.duration()

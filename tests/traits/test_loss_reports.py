@@ -1,0 +1,54 @@
+"""A wait that ends with the report of a loss: until then its sender did not know of the loss."""
+
+from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
+from tests.scene import Scene
+
+SEGMENT = 1_448
+WINDOW = 10 * SEGMENT
+"""The initial window of RFC 6928."""
+
+
+def loses_the_first_of_a_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    scene.server_sends(SEGMENT, lost=True, push=False)
+    scene.server_sends(WINDOW - SEGMENT, push=False)
+
+
+def reports(scene: Scene) -> None:
+    for segments in (4, 6, 8, 10):
+        scene.client_acks(upto=0, sack=((SEGMENT, segments * SEGMENT),))
+
+
+@fires
+def test_a_full_window_made_the_sender_wait_until_the_first_report(scene: Scene) -> None:
+    loses_the_first_of_a_window(scene)
+    reports(scene)
+    scene.server_repeats(0, SEGMENT)
+    scene.server_sends(2 * SEGMENT)
+    (stall,) = scene.stalls("server", over_ms=NOT_A_STALL_MS)
+    assert stall.cause == "cwnd-limited"
+    (row,) = (row for row in scene.flow()["stalls"] if row["cause"] == "cwnd-limited")
+    assert row["confidence"] <= 0.75
+    assert row["also"][0] == "retransmission"
+
+
+@near_miss
+def test_a_sender_that_waits_for_the_repair_as_well_waits_for_the_loss(scene: Scene) -> None:
+    loses_the_first_of_a_window(scene)
+    reports(scene)
+    scene.server_repeats(0, SEGMENT)
+    scene.client_acks()
+    scene.server_sends(2 * SEGMENT)
+    assert causes(scene) == ["retransmission"]
+
+
+@look_alike
+def test_a_timer_that_no_report_came_before_is_a_wait_for_the_loss(scene: Scene) -> None:
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    scene.server_sends(WINDOW, lost=True, push=False)
+    scene.wait_ms(300)
+    scene.server_repeats(0, SEGMENT)
+    scene.server_sends(SEGMENT)
+    assert causes(scene) == ["retransmission"]
