@@ -13,7 +13,8 @@
 //!           `ceiling_bytes_per_s` (window / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_RCVBUF that it
 //!           suggests: a window is 1/2 to 3/4 of twice that), `buffer_needed_bytes` (for the congestion window, or twice the window)
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
-//! Abstains  window scale unknown, unless flights that fill the window again and again give it away; packets are missing
+//! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
+//!           where some flights seem larger); packets are missing
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
 //!           ACK opened the window, and the short end of a write left alone at a later one)
 

@@ -14,6 +14,12 @@ const LEAST: i64 = 2 * 536;
 /// Share of the sender's pauses that must begin with a full window.
 const FULL_SHARE: f64 = 0.3;
 
+/// Divisor of the pauses: as few flights may exceed the windows that the others follow. Away from the sender an ACK reaches it
+/// sooner than usual now and then, and the data that the ACK released seems to be in flight beside the data it covers.
+const OVER: usize = 10;
+/// Sizes of the window that flights must have filled before a flight that exceeds it is taken for such an error.
+const SIZES: usize = 4;
+
 /// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound.
 /// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
 /// that. Where even that bound leaves room, no window was full.
@@ -30,20 +36,38 @@ pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
         least_room: Some(window(&pause, shift) - pause.flight_at_start),
         ..pause
     });
-    let is_full = |pause: &&Facts| {
-        let window = window(pause, shift);
-        let room = window - pause.flight_at_start;
-        // No sender cuts a segment short of the window's end (RFC 9293 §3.8.6.2.1): a short one before it ended a write.
-        let filled = room == 0 || pause.before.ends_whole(pause.mss);
-        window >= LEAST && room < pause.next_segment() && filled
-    };
-    let full: Vec<&Facts> = pauses.iter().filter(judged).filter(is_full).collect();
     let all = pauses.iter().filter(judged).count();
-    if full.len() < FULL || (full.len() as f64) < FULL_SHARE * all as f64 || stands_while_the_window_moves(&full) {
+    let full_under =
+        |shift: u32| pauses.iter().filter(judged).filter(move |pause| is_full(pause, shift)).collect::<Vec<_>>();
+    let is_scale = |full: &[&Facts]| {
+        full.len() >= FULL && full.len() as f64 >= FULL_SHARE * all as f64 && !stands_while_the_window_moves(full)
+    };
+    let follows = |lower: &u32| {
+        let over = pauses.iter().filter(judged).filter(|pause| pause.flight_at_start > window(pause, *lower)).count();
+        let full = full_under(*lower);
+        OVER * over <= all && is_scale(&full) && follow_the_window(&full)
+    };
+    let Some(shift) = (0..shift).find(follows).or(Some(shift).filter(|shift| is_scale(&full_under(*shift)))) else {
         return pauses;
-    }
+    };
     let largest = pauses.iter().filter(judged).map(|pause| window(pause, shift)).max().unwrap_or_default();
     replace_some(pauses, is_unscaled, |pause| with_window(window(&pause, shift), largest, pause))
+}
+
+/// The flight left less than a segment of the window under this shift. No sender cuts a segment short of the window's end
+/// (RFC 9293 §3.8.6.2.1): a short one before it ended a write.
+fn is_full(pause: &Facts, shift: u32) -> bool {
+    let window = window(pause, shift);
+    let room = window - pause.flight_at_start;
+    let filled = room == 0 || pause.before.ends_whole(pause.mss);
+    window >= LEAST && (0..pause.next_segment()).contains(&room) && filled
+}
+
+/// Windows of several sizes were full, each more than once: the flights change with the window.
+fn follow_the_window(full: &[&Facts]) -> bool {
+    let mut fields: Vec<u16> = full.iter().map(|pause| pause.window_field).collect();
+    fields.sort_unstable();
+    fields.chunk_by(|a, b| a == b).filter(|alike| alike.len() > 1).count() >= SIZES
 }
 
 /// The scale of the window is unknown. Before the first window was seen the field is also 0.

@@ -1,0 +1,51 @@
+"""The scale of a window whose SYN the capture lacks: the flights follow the window."""
+
+from collections.abc import Iterable
+
+from tests.causes.triple import SYNS, fires, look_alike, near_miss, share
+from tests.scene import Scene
+
+SCALE = 8
+SEGMENT = 1_260
+FIELDS = (10, 15, 20, 25)
+
+
+def fills(scene: Scene, fields: Iterable[int], *, whole: bool = True) -> None:
+    """Each flight fills the window to less than a segment, or all flights are two segments."""
+    scene.handshake(rtt_ms=40, mss=SEGMENT + 12, client_scale=SCALE, client_window=64_256)
+    scene.request()
+    scene.server_sends(SEGMENT)
+    for field in fields:
+        scene.client_acks(window=field << SCALE)
+        segments = (field << SCALE) // SEGMENT if whole else 2
+        scene.server_sends(segments * SEGMENT, push=False)
+
+
+def overruns(scene: Scene, times: int) -> None:
+    """The capture lacks the ACK between two flights: they seem to be out together."""
+    for _ in range(times):
+        scene.client_acks(window=10 << SCALE)
+        scene.server_sends(4 * SEGMENT, push=False)
+
+
+@fires
+def test_windows_of_four_sizes_that_the_flights_fill_are_the_limit_although_two_flights_seem_larger(
+    scene: Scene,
+) -> None:
+    fills(scene, FIELDS * 8)
+    overruns(scene, 2)
+    assert share(scene, "rwnd-limited", "client", drop=SYNS) > 0.6
+
+
+@near_miss
+def test_one_size_of_the_window_may_be_the_applications(scene: Scene) -> None:
+    fills(scene, (10,) * 32)
+    overruns(scene, 2)
+    assert share(scene, "rwnd-limited", "client", drop=SYNS) < 0.2
+
+
+@look_alike
+def test_flights_that_stand_while_the_window_moves_are_not_filled_by_it(scene: Scene) -> None:
+    fills(scene, FIELDS * 8, whole=False)
+    overruns(scene, 2)
+    assert share(scene, "rwnd-limited", "client", drop=SYNS) < 0.2
