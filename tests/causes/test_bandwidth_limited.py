@@ -242,3 +242,31 @@ def test_an_answer_after_data_that_was_sent_again_did_not_leave_with_the_data_be
     scene.wait_ms(30)
     scene.client_sends(100)
     assert "bandwidth-limited" not in causes(scene, "client", sender="client")
+
+
+def behind_a_queue(scene: Scene, then: int) -> list[str]:
+    """A client fills a slow path; the server's payload comes with an ACK, and `then` bytes follow."""
+    scene.handshake()
+    scene.path(rtt_ms=20, client_mbit=1)
+    scene.client_sends(8 * 1_448, push=False, tso=1)
+    for segments in range(1, 60):
+        scene.server_acks(upto=segments * 1_448)
+        scene.client_sends(1_448, push=False)
+    heard, scene.server.rcv_nxt = scene.server.rcv_nxt, scene.client.isn + 1 + 60 * 1_448
+    scene.server_sends(900)
+    scene.server.rcv_nxt = heard
+    scene.client_sends(then)
+    scene.server_acks()
+    return [stall.cause for stall in scene.stalls("client", "client", over_ms=5)][-2:]
+
+
+@look_alike
+def test_a_short_answer_to_the_peer_was_not_queued_behind_the_path(scene: Scene) -> None:
+    before, answer = behind_a_queue(scene, 46)
+    assert before == "bandwidth-limited"
+    assert answer != "bandwidth-limited"
+
+
+@near_miss
+def test_a_whole_segment_after_the_peers_payload_may_have_been_queued(scene: Scene) -> None:
+    assert behind_a_queue(scene, 1_448) == ["bandwidth-limited", "bandwidth-limited"]

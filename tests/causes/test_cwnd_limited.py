@@ -354,3 +354,32 @@ def test_flights_alike_to_the_byte_are_one_window_although_the_path_lengthens(sc
 def test_a_buffer_remains_one_while_the_path_lengthens(scene: Scene) -> None:
     found = on_a_path_that_lengthens(scene, send_buffer=60_000)
     assert found.count("sndbuf-limited") > 20
+
+
+def confidences(scene: Scene, tap: Tap) -> list[float]:
+    return [row["confidence"] for row in scene.flow(tap)["stalls"] if row["cause"] == "cwnd-limited"]
+
+
+@pytest.mark.parametrize(("second", "sure"), [(20, True), (18, False)])
+@near_miss
+def test_a_flight_with_room_for_a_segment_more_is_unsure(scene: Scene, second: int, sure: bool) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for segments in (10, second, 40):
+        scene.server_sends(segments * 1_448, push=False)
+        scene.client_acks()
+    assert [confidence > 0.8 for confidence in confidences(scene, "server")] == [True, sure]
+
+
+@near_miss
+def test_waits_of_a_part_of_a_round_trip_are_unsure_away_from_the_sender(scene: Scene) -> None:
+    """The server fills each window at once; a link collects frames and delivers the last ones 16 ms later."""
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    for frames in (5, 10, 20):
+        for frame in range(frames):
+            scene.server_sends(2 * 1_448, push=False, late_ms=16 if 5 * frame >= 3 * frames else 0)
+        scene.client_acks()
+    short = [row for row in scene.flow("client")["stalls"] if row["duration_ns"] < 20_000_000]
+    assert short
+    assert max(row["confidence"] for row in short) < 0.8

@@ -6,6 +6,8 @@
 //!           Away from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`).
 //!           Or their timestamps show packets held before the tap, and the time between them is proportional to their bytes, or
 //!           that the data on both sides of the pause left much closer together than it came
+//!           Not where less than a segment left alone after payload of the peer; never sure where less was in flight than rate ×
+//!           base round trip
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details `queue`, `line`
 //! Source    RFC 7323 §5.4 (TSval), RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
 //! Abstains  never; where no base round trip is known there is no sign of a queue. Time without a pause has no stall, yet the
@@ -55,9 +57,14 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         // Behind the queue only two signs are visible: data arrives evenly, and ACKs are answered late.
         return yes(details::QUEUE, 0.75);
     }
+    if pause.answers_peer() {
+        return Verdict::No;
+    }
     let released = pause.released_by_ack() && pause.left_in_flight > 0;
     if released && pause.acks <= MOST_ACKS {
-        return yes(details::QUEUE, 0.9);
+        // A queue stands only where more is in flight than the path holds by itself: a smaller flight is another limit's.
+        let stands = pause.flight_at_start as f64 * 1e9 >= path.rate() * pause.rtt().0 as f64;
+        return yes(details::QUEUE, if stands { 0.9 } else { 0.75 });
     }
     // A writer sleeps until much of its buffer is free: the path had enough to carry all the while.
     let enough = pause.left_in_flight as f64 * 1e9 >= path.rate() * pause.rtt().0 as f64;

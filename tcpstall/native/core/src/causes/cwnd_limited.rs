@@ -21,6 +21,8 @@
 //!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the
 //!           last segment was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the
 //!           model has room
+//!           Never sure where the model has room for a segment and nothing was lost, where a short answer to the peer followed, nor
+//!           away from the sender for less than half of a round trip: links that deliver frames in clumps make such waits
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
@@ -189,12 +191,20 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
     let confidence = if detail == details::CONGESTION_AVOIDANCE { confidence.min(0.85) } else { confidence };
     let confidence = if share < needed { confidence.min(KEEPS_BACK) } else { confidence };
+    // Without a loss the model counts each segment of slow start, and a full window has no room for another.
+    let short_of_it = share < FULL_TO_THE_SEGMENT && pause.losses == 0;
+    // What answers the peer may have been written only then.
+    let unsure = short_of_it || pause.answers_peer();
+    let confidence = if unsure { confidence.min(KEEPS_BACK) } else { confidence };
     // More was sent than the modelled window holds, so the model is of another sender.
     let confidence = if pause.segments_held > pause.cwnd { confidence.min(0.75) } else { confidence };
     // In slow start no flight is smaller than the first: another limit than an unusually large initial window held both.
     let first = pause.phase == CongestionPhase::Initial && pause.segments_held > INITIAL_WINDOW;
     let shrank = pause.context.next_flight.is_some_and(|next| next < pause.flight_at_start);
     let confidence = if first && shrank { confidence.min(0.7) } else { confidence };
+    // Away from the sender, a link that delivers frames in clumps makes waits of less than a round trip as well.
+    let part = !pause.near_sender() && pause.duration() + pause.duration() < pause.rtt();
+    let confidence = if part { confidence.min(0.75) } else { confidence };
     // A window counted in segments ends with a whole one.
     let confidence = if pause.short_segment_out { confidence.min(0.75) } else { confidence };
     // Slow start and the climb back after an idle period look alike.
