@@ -10,7 +10,8 @@
 //!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
 //!           data; a report of a loss released the next data, which had been queued; or the next data had left its sender
 //!           long before, by its timestamps, and sat in a queue before the tap (never sure where the sender's clock is too
-//!           coarse to tell)
+//!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
+//!           later round trips were shorter, nor of a short answer that left as an ACK came
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -47,8 +48,14 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.first || pause.is_turn() {
         let thinking = pause.after_peer().unwrap_or(pause.duration());
         let detail = if thinking + thinking >= pause.duration() { details::THINK_TIME } else { details::AWAITING_PEER };
-        // Data in flight before the capture began may have delayed the first data that the capture holds.
-        return yes(detail, if pause.first && !pause.from_start { 0.75 } else { 0.93 });
+        // Data in flight before the capture began may have delayed the first data that the capture holds; so may a path that
+        // was still as long as in the handshake.
+        let delayed = pause.first && !pause.from_start || pause.context.as_in_handshake;
+        return yes(detail, if delayed { 0.75 } else { 0.93 });
+    }
+    if pause.ended && pause.refilled() && pause.answers_peer() {
+        // An ACK came with the peer's payload.
+        return yes(details::THINK_TIME, 0.6);
     }
     if pause.unseen.acks {
         return without_acks(pause);

@@ -1,6 +1,7 @@
 //! The smallest of several answers' times.
 
 use super::disorder::IN_DISORDER;
+use super::min_rtt::ESTABLISHED;
 use crate::time::Nanos;
 
 /// Divisor of the handshake's time: the part by which an answer must be sooner, besides [`HOST`], to be exceptional. Either the
@@ -68,6 +69,15 @@ impl Shortest {
     #[inline]
     pub fn samples(&self) -> u32 {
         self.samples
+    }
+
+    /// Number of answers that speak for the level before the last answer. Neither an application nor a timer delays the answer
+    /// in the handshake: another one that took as long shows that both took the path's time.
+    #[inline]
+    pub fn witnesses(&self) -> u32 {
+        let as_long = |(handshake, plain): (Nanos, Nanos)| plain <= handshake + slack(handshake);
+        let confirmed = self.sooner <= 1 && self.handshake.zip(self.plain).is_some_and(as_long);
+        if confirmed { self.samples.max(ESTABLISHED) } else { self.samples }
     }
 
     /// Takes in an answer after `span`.

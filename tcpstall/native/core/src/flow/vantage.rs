@@ -227,7 +227,7 @@ impl Vantage {
             Some(late) if silence >= late.scaled(OUTLASTS_QUEUE) => Answer::Bare,
             Some(_) => Answer::Queued,
         };
-        self.acknowledges(segment.time, span, answer, self.shortest.samples());
+        self.acknowledges(segment.time, span, answer, self.shortest.witnesses());
     }
 
     /// Takes in an echo that may contradict the level; `span` is its own time. An end echoes the newest TSval that has

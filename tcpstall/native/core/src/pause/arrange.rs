@@ -18,6 +18,7 @@ pub(super) fn arrange(builder: &mut Builder, busy_periods: &[BusyPeriod], shown:
         return (Pauses::default(), bursts);
     }
     let mut contexts = context::compare(&pauses, busy_periods, &builder.reading);
+    contexts[0].as_in_handshake = shown.is_as_in_handshake(&pauses[0]);
     let pauses = trait_evidence::settle(pauses, &mut contexts);
     (Pauses::new(pauses, contexts), bursts)
 }

@@ -83,6 +83,14 @@ fn joined(frozen: &[Facts], shown: &Shown, mut bursts: Vec<Burst>) -> (Vec<Burst
 }
 
 impl Shown<'_> {
+    /// The first data came as late as the path of the handshake explains for half of the wait, although later answers took
+    /// less: the route may have become shorter only after that.
+    pub(super) fn is_as_in_handshake(&self, pause: &Facts) -> bool {
+        let excess = self.connection.half(self.sender).vantage.shortest().opening_excess();
+        let waited = pause.after_peer().unwrap_or(pause.duration());
+        pause.first && excess + excess >= waited
+    }
+
     /// The pause turned out too short for a pause: the bursts around it are one.
     fn is_short(&self, pause: &Facts) -> bool {
         pause.ended && !pause.first && pause.left_out.is_none() && pause.duration() <= self.threshold
