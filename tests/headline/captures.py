@@ -195,6 +195,26 @@ def long_polls(scene: Scene) -> None:
     scene.closes()
 
 
+def hello(scene: Scene) -> None:
+    """A TLS handshake in outline: the client's hello and the server's answer."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(517, content=bytes((22, 3, 1, 2, 0, 1)))
+    scene.server_sends(4_000)
+    scene.client_sends(300)
+    scene.server_sends(900)
+
+
+def closes_what_is_idle(scene: Scene) -> None:
+    """The client acknowledges the server's settings; ten seconds later the server says goodbye and closes."""
+    hello(scene)
+    scene.client_sends(38)
+    scene.server_acks()
+    scene.wait_ms(10_000)
+    scene.server_sends(46)
+    scene.server_sends(31)
+    scene.closes()
+
+
 def goodbye(scene: Scene) -> None:
     """Ten seconds after its last answer the server says goodbye and closes."""
     scene.handshake(rtt_ms=20)
@@ -239,5 +259,6 @@ NOBODYS: dict[str, Callable[[Scene], None]] = {
     "goodbye": goodbye,
     "kept-for-later": kept_for_later,
     "goodbye-after-a-word": goodbye_after_a_word,
+    "closes-what-is-idle": closes_what_is_idle,
 }
 """Time that must never lead."""

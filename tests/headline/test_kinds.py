@@ -10,7 +10,7 @@ from tcpstall import analyze
 from tcpstall.causes import Cause
 from tcpstall.findings import Finding, advice, evidence, findings, gain, sentence
 from tcpstall.findings.finding import IDLE
-from tests.headline.captures import KINDS, NOBODYS, feed, server_slow, terminal
+from tests.headline.captures import KINDS, NOBODYS, feed, hello, sent_in_pieces, server_slow, terminal
 from tests.scene import Scene
 from tests.scene.files import write
 from tests.scene.network import Tap
@@ -91,6 +91,47 @@ def test_an_answer_of_a_word_after_which_the_only_exchange_closes_is_slow(scene:
     scene.download(100, think_ms=31_000)
     scene.closes()
     assert found(scene)[0].kind == "server-slow"
+
+
+@pytest.mark.parametrize("asked", [170, 38])
+def test_ten_seconds_before_an_answer_over_tls_are_slow(scene: Scene, asked: int) -> None:
+    """The request is too long for an acknowledgement, or the server does not close after its answer."""
+    hello(scene)
+    scene.client_sends(asked)
+    scene.server_acks()
+    scene.wait_ms(10_000)
+    scene.server_sends(77)
+    if asked == 38:
+        scene.wait_ms(500)
+    scene.closes()
+    assert found(scene)[0].kind == "server-slow"
+
+
+@pytest.mark.parametrize(("syns", "kind"), [(1, "server-slow"), (2, "half-open")])
+def test_a_client_that_leaves_a_syn_ack_unanswered_waits_for_it_only_if_it_sends_its_syn_again(
+    scene: Scene, syns: int, kind: str, tmp_path: Path
+) -> None:
+    half = Scene(tmp_path, client_port=50_000)
+    half.path(rtt_ms=20)
+    for _ in range(syns):
+        half._syn(half.client, lost=syns > 1)
+        half.wait_ms(1_000)
+    for attempt in range(5):
+        half._syn(half.server, lost=True)
+        half.wait_ms(1_000 << attempt)
+    other = Scene(tmp_path, client_port=50_001)
+    for served in (scene, other):
+        server_slow(served)
+    rows = findings(analyze(scene.capture("server", beside=[half, other])))
+    assert rows[0].kind == kind
+    assert "half-open" in {row.kind for row in rows}
+
+
+def test_a_window_of_unknown_scale_is_not_said_to_be_open(scene: Scene) -> None:
+    sent_in_pieces(scene)
+    known, unknown = (findings(analyze(scene.capture("client", drop=drop)))[0] for drop in ((), range(1, 4)))
+    assert "window open" in sentence(known)
+    assert "window of unknown scale" in sentence(unknown)
 
 
 def test_a_fault_comes_before_a_terminal_that_idles_for_longer(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 //! Use of a connection, and its end.
 
-use super::asked_rounds;
+use super::{asked_rounds, is_answer_to_nothing};
 use crate::flow::End;
 use crate::json::row;
 use crate::pause::Finished;
@@ -23,6 +23,9 @@ row! {
         /// Time when that passed the tap.
         #[json(hidden)]
         pub closed_ns: Option<Nanos>,
+        /// The server's last data was the farewell of an idle TLS connection.
+        #[json(hidden)]
+        pub farewell: bool,
         /// Idle time before that, from the last byte of the last response, on the clock of the end that closed the
         /// connection;
         /// `None` without an exchange.
@@ -49,6 +52,7 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         closed_by: closing.map(|closing| closing.by),
         closed_with: closing.map(|closing| if closing.reset { "rst" } else { "fin" }),
         closed_ns: closing.map(|closing| closing.time),
+        farewell: flow.speaks_tls() && rounds.last().is_some_and(|last| is_answer_to_nothing(last, turns)),
         idle_before_close_ns: idle,
     }
 }

@@ -16,14 +16,17 @@ pub use self::split::Wait;
 use self::split::Split;
 use crate::few::Few;
 use crate::flow::End;
-use crate::flow::rounds::{Closing, Round, Rounds};
+use crate::flow::rounds::{Closing, Round, Rounds, UNPROMPTED_AFTER};
 use crate::json::row;
-use crate::pause::Finished;
+use crate::pause::{Finished, LEAST_PAUSE};
 use crate::time::Nanos;
 
 /// Largest TLS alert in one record: a header of 5 bytes, 2 of alert, and for the longest cipher suites 16 of initial
 /// value and 64 of MAC and padding (RFC 5246 §6.2.3).
 const FAREWELL: u64 = 87;
+
+/// Largest acknowledgement of HTTP/2 in a TLS record: a frame of 17 bytes, 5 of header, 24 of nonce and tag (RFC 5288 §3).
+const ACKNOWLEDGEMENT: u64 = 46;
 
 row! {
     /// One request and its response.
@@ -104,6 +107,17 @@ fn asked_rounds(flow: &Finished) -> &[Round] {
         Some((last, before)) if flow.speaks_tls() && is_farewell(last, flow.rounds()) => before,
         _ => rounds,
     }
+}
+
+/// The server said little and closed at once, long after a message of the client that is too short for a request: it
+/// acknowledges settings or a ping (RFC 9113 §6.5.3, §6.7), and an idle connection ended (§6.8).
+fn is_answer_to_nothing(round: &Round, turns: &Rounds) -> bool {
+    let at_once = |closing: &Closing| {
+        closing.by == End::Server && !closing.reset && (closing.time - round.last).or_zero() <= LEAST_PAUSE
+    };
+    let late = round.answered.is_some_and(|answered| answered - round.asked >= UNPROMPTED_AFTER);
+    let little = round.request_bytes <= ACKNOWLEDGEMENT && round.response_bytes <= FAREWELL;
+    little && late && turns.closing.as_ref().is_some_and(at_once)
 }
 
 fn is_farewell(round: &Round, turns: &Rounds) -> bool {

@@ -18,6 +18,9 @@ const KEPT: u64 = 2;
 /// time that the silence had lasted.
 pub(super) fn ends_with_last_words(row: &FlowRow, stall: &StallRow) -> bool {
     let connection = &row.connection;
+    if connection.farewell && stall.sender == End::Server && stall.detail == details::THINK_TIME {
+        return stall.end_ns <= connection.closed_ns.unwrap_or_default() && is_last(row, stall);
+    }
     let least = match stall.detail {
         details::IDLE => UNPROMPTED_AFTER,
         details::THINK_TIME if connection.exchanges >= KEPT => UNANSWERED_AFTER,
@@ -25,8 +28,12 @@ pub(super) fn ends_with_last_words(row: &FlowRow, stall: &StallRow) -> bool {
     };
     let soon =
         connection.closed_ns.is_some_and(|closed| closed >= stall.end_ns && closed - stall.end_ns <= stall.duration_ns);
-    let last = || row.stalls.iter().all(|other| other.sender != stall.sender || other.start_ns < stall.end_ns);
-    weight(stall) >= least.0 && (1..=MESSAGE).contains(&stall.then_bytes) && soon && last()
+    weight(stall) >= least.0 && (1..=MESSAGE).contains(&stall.then_bytes) && soon && is_last(row, stall)
+}
+
+/// No wait of the same end came after it.
+fn is_last(row: &FlowRow, stall: &StallRow) -> bool {
+    row.stalls.iter().all(|other| other.sender != stall.sender || other.start_ns < stall.end_ns)
 }
 
 /// True if the end had said little before a long silence of its own: that was a message, and the next data another. A

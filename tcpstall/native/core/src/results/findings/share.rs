@@ -156,6 +156,11 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
         }
     };
     let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, End::Client, time) };
+    // A client that waits for an answer sends its SYN again after a second (RFC 6298 §2.1): one that did not, and left the
+    // SYN-ACK unanswered, waited for nothing. Scanners do so.
+    if kind == FindingKind::HalfOpen && row.directions.client.syn.count == 1 {
+        share.recoverable = Nanos::ZERO;
+    }
     if matches!(kind, FindingKind::HandshakeLoss | FindingKind::HandshakeSlow) {
         share.recoverable = (time - base).or_zero();
     }
