@@ -40,7 +40,9 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
 /// Rate at which a full segment that had been held for most of the pause ended it, payload bytes per second. Turns of the
 /// peer have a length of their own.
 fn passed(pause: &Facts) -> Option<f64> {
-    let goes_on = pause.ended && !pause.first && pause.peer_bytes == 0 && pause.retransmissions == 0;
+    // Without a known MSS the largest message of an application looks like a full segment.
+    let known = pause.mss_known && pause.retransmissions == 0;
+    let goes_on = known && pause.ended && !pause.first && pause.peer_bytes == 0;
     let held = goes_on && pause.after.first_frame >= pause.mss && pause.held + pause.held >= pause.duration();
     rate(u64::from(pause.after.first_frame), pause.duration()).filter(|_| held)
 }
