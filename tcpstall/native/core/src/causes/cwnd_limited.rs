@@ -56,7 +56,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
 pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     // On a path that lengthens each ACK seems to come sooner than it did.
-    let silent = pause.fell_silent() && !(pause.context.dripping && pause.released_soon());
+    let longer = pause.context.dripping && pause.released_soon() || pause.context.creeping && pause.may_be_path();
+    let silent = pause.fell_silent() && !longer;
     if pause.first || pause.flight_at_start == 0 || silent || let_half_pass(pause) {
         return Verdict::No;
     }

@@ -28,6 +28,8 @@ const CREEPING_ROUNDS: u32 = 4;
 const RISES: usize = 2;
 /// Segments of growth without a step back from which a slower growth suffices: near its old maximum CUBIC takes longer.
 const LEAST_CREEP: u32 = 3;
+/// Segments of a frame that a sender keeps back.
+const DEFERRED: u32 = 2;
 /// Divisor of the first of the flights that hold short segments: from so many segments on it is growth.
 const MUCH: u32 = 8;
 /// Flights equal to the byte from which that is no accident.
@@ -164,7 +166,8 @@ fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
     }
     let whole = |pause: &Facts| {
         let whole = !pause.short_segment_out || pause.before.ends_whole(pause.mss);
-        pause.released_by_ack() && whole && pause.flight_at_start > 0 && !pause.first
+        let released = pause.released_by_ack() || pause.may_be_path();
+        released && whole && pause.flight_at_start > 0 && !pause.first
     };
     let full: Vec<usize> = (0..pauses.len()).filter(|&index| whole(&pauses[index])).collect();
     let segments = |index: usize| pauses[index].segments_at_start;
@@ -174,8 +177,15 @@ fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
     };
     let mut runs: Vec<&[usize]> = Vec::new();
     let mut start = 0;
+    // Between two flights that grow, one is smaller by what Linux defers: a frame of two segments (`tcp_tso_should_defer`).
+    let dips = |at: usize| {
+        let (Some(&now), Some(&next)) = (full.get(at), full.get(at + 1)) else { return false };
+        let before = full[at - 1];
+        let whole = [before, now, next].iter().all(|&index| !pauses[index].short_segment_out);
+        whole && (segments(now)..=segments(now) + DEFERRED).contains(&segments(before)) && grows(&[before, next])
+    };
     for end in 1..=full.len() {
-        if end == full.len() || !grows(&full[end - 1..=end]) {
+        if end == full.len() || !grows(&full[end - 1..=end]) && !dips(end) {
             runs.push(&full[start..end]);
             start = end;
         }
@@ -192,10 +202,20 @@ fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
         // Short segments among whole ones count as whole: another number of them is no growth.
         let parted = run.iter().any(|&index| pauses[index].short_segment_out);
         let much = !parted || MUCH * growth >= segments(run[0]);
-        rises >= RISES && rounds >= CREEPING_ROUNDS && much && (2 * (growth + short) >= rounds - 1 || steady)
+        // A limit counted in bytes was full in between: it did not grow.
+        let stands = stand(run.iter().map(|&index| &pauses[index]));
+        rises >= RISES && rounds >= CREEPING_ROUNDS && much && !stands && (2 * (growth + short) >= rounds - 1 || steady)
     };
     let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
     creeping.into_iter().for_each(|index| contexts[index].creeping = true);
+}
+
+/// Several of the flights are equal to the byte, and end within a segment.
+fn stand<'a>(pauses: impl Iterator<Item = &'a Facts>) -> bool {
+    let mut parted: Vec<i64> =
+        pauses.filter(|pause| pause.short_segment_out).map(|pause| pause.flight_at_start).collect();
+    parted.sort_unstable();
+    parted.chunk_by(|a, b| a == b).any(|alike| alike.len() >= ALIKE)
 }
 
 /// Round trips in pauses given in order of time: a round may be sent in several bursts.

@@ -1,0 +1,46 @@
+"""A congestion window that grows by a segment a round trip, although the model's has doubled."""
+
+from collections.abc import Iterable
+
+from tests.causes.triple import NOT_A_STALL_MS, fires, look_alike, near_miss
+from tests.scene import Scene
+
+SEGMENT = 1_448
+
+
+def flights(scene: Scene, sizes: Iterable[int], *, left: int = 0) -> list[str]:
+    """Each flight fills up what is `left` in flight, at an ACK of the rest; the causes of the waits after the first."""
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    scene.server_sends(10 * SEGMENT, push=False)
+    scene.client_acks()
+    sent = out = 0
+    for size in sizes:
+        scene.server_sends(size - out, push=False)
+        sent, out = sent + size - out, min(left, size)
+        scene.client_acks(upto=10 * SEGMENT + sent - out)
+    scene.server_sends(20 * SEGMENT, push=False)
+    return [stall.cause for stall in scene.stalls("server", "server", over_ms=NOT_A_STALL_MS)][1:]
+
+
+def whole(*segments: int) -> list[int]:
+    return [count * SEGMENT for count in segments]
+
+
+@fires
+def test_a_flight_that_lacks_a_deferred_frame_is_no_end_of_the_growth(scene: Scene) -> None:
+    causes = flights(scene, whole(20, 21, 22, 23, 24, 23, 26, 27))
+    assert causes == ["cwnd-limited"] * len(causes)
+
+
+@near_miss
+def test_flights_that_fall_back_by_more_than_a_frame_do_not_grow(scene: Scene) -> None:
+    causes = flights(scene, whole(20, 21, 22, 23, 24, 19, 26, 27))
+    assert causes[-3] != "cwnd-limited"
+
+
+@look_alike
+def test_flights_equal_to_the_byte_among_larger_ones_are_a_buffers(scene: Scene) -> None:
+    sizes = [40_729, *[45_494] * 6, 46_336, *[46_521] * 2, *[45_494] * 3]
+    causes = flights(scene, sizes, left=20_272)
+    assert set(causes[2:]) == {"sndbuf-limited"}
