@@ -44,6 +44,9 @@ const FULL_TO_THE_SEGMENT: f64 = 0.98;
 /// Confidence where the window has room for a part of the next frame.
 const KEEPS_BACK: f32 = 0.75;
 
+/// Part of a round trip below which a wait away from the sender may be that of a link which collects frames.
+pub(super) const CLUMPS: f64 = 0.5;
+
 /// Length of a wait without an end, in retransmission timeouts: in that time the timer had doubled and fired again.
 const TIMERS: i64 = 4;
 
@@ -204,8 +207,8 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     let shrank = pause.context.next_flight.is_some_and(|next| next < pause.flight_at_start);
     let confidence = if first && shrank { confidence.min(0.7) } else { confidence };
     // Away from the sender, a link that delivers frames in clumps makes waits of less than a round trip as well.
-    let part = !pause.near_sender() && pause.duration() + pause.duration() < pause.rtt();
-    let confidence = if part { confidence.min(0.75) } else { confidence };
+    let clumps = !pause.near_sender() && pause.duration() < pause.rtt().scaled(CLUMPS);
+    let confidence = if clumps { confidence.min(0.75) } else { confidence };
     // A window counted in segments ends with a whole one.
     let confidence = if pause.short_segment_out { confidence.min(0.75) } else { confidence };
     // Slow start and the climb back after an idle period look alike.

@@ -32,6 +32,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("({:.0} % also once losses", limits.cwnd_share_after_loss * 100.0),
             format!("initial window of {} segments", word(INITIAL_WINDOW)),
             format!("ACKs of {} of the", part(1.0 / cwnd_limited::LET_PASS as f64)),
+            format!("less than {} of a round trip", part(cwnd_limited::CLUMPS)),
         ],
         Cause::RwndLimited => vec![
             format!("below {} of a window", part(1.0 / 3.0)),
