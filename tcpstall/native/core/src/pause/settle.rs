@@ -83,12 +83,12 @@ fn joined(frozen: &[Facts], shown: &Shown, mut bursts: Vec<Burst>) -> (Vec<Burst
 }
 
 impl Shown<'_> {
-    /// The first data came as late as the path of the handshake explains for half of the wait, although later answers took
-    /// less: the route may have become shorter only after that.
+    /// The first data came no later than the path of the handshake explains, although later answers took less: the route may
+    /// have become shorter only after that.
     pub(super) fn is_as_in_handshake(&self, pause: &Facts) -> bool {
         let excess = self.connection.half(self.sender).vantage.shortest().opening_excess();
         let waited = pause.after_peer().unwrap_or(pause.duration());
-        pause.first && excess + excess >= waited
+        pause.first && excess + pause.tolerance() >= waited
     }
 
     /// The pause turned out too short for a pause: the bursts around it are one.
