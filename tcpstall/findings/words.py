@@ -175,8 +175,8 @@ def _timed(finding: Finding) -> str:
 
 def _in_pieces(finding: Finding) -> str:
     sender, _ = names(finding)
-    known = finding.example is None or finding.example.figure("peer_window_bytes") is not None
-    return f"{counted(finding.waits, 'pause')} of the {sender}, window {'open' if known else 'of unknown scale'}"
+    scale = "of unknown scale" if finding.example and finding.example.lacks("peer_window_bytes") else "open"
+    return f"{counted(finding.waits, 'pause')} of the {sender}, window {scale}"
 
 
 def _loss(finding: Finding) -> str:
