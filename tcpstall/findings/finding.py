@@ -55,11 +55,6 @@ class Example:
         value = (self.stall or {}).get("evidence", {}).get(name)
         return value if isinstance(value, int) else None
 
-    def lacks(self, name: str) -> bool:
-        """The longest wait has all of its evidence, but not this: a store keeps a few figures."""
-        evidence = (self.stall or {}).get("evidence", {})
-        return "in_flight_bytes" in evidence and evidence.get(name) is None
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:

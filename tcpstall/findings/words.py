@@ -175,8 +175,7 @@ def _timed(finding: Finding) -> str:
 
 def _in_pieces(finding: Finding) -> str:
     sender, _ = names(finding)
-    scale = "of unknown scale" if finding.example and finding.example.lacks("peer_window_bytes") else "open"
-    return f"{counted(finding.waits, 'pause')} of the {sender}, window {scale}"
+    return f"{counted(finding.waits, 'pause')} of the {sender}, window open"
 
 
 def _loss(finding: Finding) -> str:

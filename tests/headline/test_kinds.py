@@ -10,7 +10,7 @@ from tcpstall import analyze
 from tcpstall.causes import Cause
 from tcpstall.findings import Finding, advice, evidence, findings, gain, sentence
 from tcpstall.findings.finding import IDLE
-from tests.headline.captures import KINDS, NOBODYS, feed, hello, sent_in_pieces, server_slow, terminal
+from tests.headline.captures import KINDS, NOBODYS, feed, hello, server_slow, terminal
 from tests.scene import Scene
 from tests.scene.files import write
 from tests.scene.network import Tap
@@ -125,13 +125,6 @@ def test_a_client_that_leaves_a_syn_ack_unanswered_waits_for_it_only_if_it_sends
     rows = findings(analyze(scene.capture("server", beside=[half, other])))
     assert rows[0].kind == kind
     assert "half-open" in {row.kind for row in rows}
-
-
-def test_a_window_of_unknown_scale_is_not_said_to_be_open(scene: Scene) -> None:
-    sent_in_pieces(scene)
-    known, unknown = (findings(analyze(scene.capture("client", drop=drop)))[0] for drop in ((), range(1, 4)))
-    assert "window open" in sentence(known)
-    assert "window of unknown scale" in sentence(unknown)
 
 
 def test_a_fault_comes_before_a_terminal_that_idles_for_longer(tmp_path: Path) -> None:
