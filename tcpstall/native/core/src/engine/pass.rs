@@ -127,11 +127,7 @@ impl<'a> Pass<'a> {
     ) -> ControlFlow<(), Read> {
         let (mut empty, mut turns): (Vec<Batch>, _) = (Vec::new(), Turns::new(self.reader.packets()));
         let read = loop {
-            while let Some((batch, over)) = followers.done(followers.under_way() == BATCHES, dealer, numbers) {
-                empty.push(batch);
-                let rows = self.hand_on_rows(over, numbers)?;
-                followers.takes_rows(rows);
-            }
+            self.hand_on_done(followers, dealer, numbers, &mut empty, BATCHES - 1)?;
             let mut batch = empty.pop().unwrap_or_default();
             batch.clear();
             let filled = self.reader.fill(&mut batch);
@@ -143,14 +139,14 @@ impl<'a> Pass<'a> {
             }
             self.tell(filled)?;
             if turns.is_over() {
-                self.hand_on_rest(followers, dealer, numbers, &mut empty)?;
+                self.hand_on_done(followers, dealer, numbers, &mut empty, 0)?;
                 match turns.next(self.reader.packets()) {
                     Way::Alone => followers.rest()?,
                     Way::Beside => followers.work(),
                 }
             }
         };
-        self.hand_on_rest(followers, dealer, numbers, &mut empty)?;
+        self.hand_on_done(followers, dealer, numbers, &mut empty, 0)?;
         if read == Read::ToEnd {
             self.report()?;
             self.hand_on_rows(followers.ends(dealer.latest()), numbers)?;
@@ -158,22 +154,25 @@ impl<'a> Pass<'a> {
         ControlFlow::Continue(read)
     }
 
-    /// Hands on what is still under way; the batches are `empty` then.
-    fn hand_on_rest(
+    /// Hands on what the followers have done, and waits until `most` batches at most are under way; the others are `empty`.
+    fn hand_on_done(
         &mut self,
         followers: &mut Followers<'_, '_>,
         dealer: &mut Dealer,
         numbers: &mut Numbers,
         empty: &mut Vec<Batch>,
+        most: usize,
     ) -> ControlFlow<()> {
-        while followers.under_way() > 0 {
-            // A follower is gone only after a panic, which is reported where its thread is joined.
-            let Some((batch, over)) = followers.done(true, dealer, numbers) else { return ControlFlow::Break(()) };
+        loop {
+            let waits = followers.under_way() > most;
+            let Some((batch, over)) = followers.done(waits, dealer, numbers) else {
+                // A follower is gone only after a panic, which is reported where its thread is joined.
+                return if waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            };
             empty.push(batch);
             let rows = self.hand_on_rows(over, numbers)?;
             followers.takes_rows(rows);
         }
-        ControlFlow::Continue(())
     }
 
     fn tell(&mut self, filled: Filled) -> ControlFlow<()> {
