@@ -17,6 +17,7 @@ mod snoop;
 mod steady;
 mod stream;
 mod text;
+pub(crate) mod twice;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};

@@ -8,13 +8,15 @@ use std::collections::VecDeque;
 pub(super) use self::ending::Ending;
 use super::RunOptions;
 use super::batch::Batch;
+use super::followers::Again;
 use super::interfaces::Interfaces;
 use super::lane::Lane;
 use super::recent::Recent;
-use super::sets::{Coming, NEVER};
+use super::sets::{Coming, NEVER, Sets};
 use super::source::{Source, SourceItem};
 use super::status::CaptureStatus;
 use crate::capture::CaptureError;
+use crate::capture::twice::twice;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Segment;
@@ -120,6 +122,30 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A second reading of the only capture, which is opened for both now, if its records are quick to read.
+    pub(super) fn again(&mut self, first: u64) -> Option<Again<'a>> {
+        let (options, Sets { puts_down, known_packets, .. }) = (self.options, &self.options.sets);
+        let [Coming { number, lane: lane @ None, .. }] = self.coming.make_contiguous() else { return None };
+        if self.ending.is_some() || *puts_down || *known_packets > 0 || !options.opener.opens_files() {
+            return None;
+        }
+        let paths = self.paths.get(*number..=*number)?;
+        let [one, other] = twice(&paths[0])?;
+        *lane = Some(Lane::new(*number, one));
+        Some(Again { options, paths, lane: Lane::new(0, other), first })
+    }
+
+    /// Takes in that the second reading of this capture found something else.
+    #[cold]
+    pub(super) fn differs_again(&mut self, number: usize) {
+        let (offset, _) = self.progress();
+        let status = &mut self.statuses[number];
+        if status.error.is_none() {
+            let reason = "the file was written to while it was read; copy it, then read the copy".into();
+            status.fail(&CaptureError::Read { offset, reason });
+        }
+    }
+
     /// Fills an empty batch. The batch ends early where reading on would wait, so that the packets of a live capture
     /// are judged.
     pub(super) fn fill(&mut self, batch: &mut Batch) -> Filled {
@@ -139,6 +165,7 @@ impl<'a> Reader<'a> {
                 }
                 Step::Filled(Filled::End) => {
                     batch.sort();
+                    batch.last = true;
                     return Filled::End;
                 }
                 Step::Filled(filled) => {
