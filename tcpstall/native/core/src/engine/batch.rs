@@ -233,9 +233,15 @@ impl Batch {
     /// Notes the interface of the last segment, 0 for none.
     #[inline]
     pub(super) fn came_in_at(&mut self, interface: u16) {
-        if self.interfaces.0.last().map_or(0, |last| last.1) != u32::from(interface) {
+        if !self.is_at(interface) {
             self.changes_interface(interface);
         }
+    }
+
+    /// A further segment of that interface needs no note.
+    #[inline]
+    pub(super) fn is_at(&self, interface: u16) -> bool {
+        self.interfaces.0.last().map_or(0, |last| last.1) == u32::from(interface)
     }
 
     /// A segment that was complete only later, of an earlier packet, begins no run.

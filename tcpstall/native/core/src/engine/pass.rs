@@ -65,7 +65,8 @@ impl<'a> Pass<'a> {
         if let Some(stream) = stream {
             (shards, self.reader) = stream.goes_on(shards, self.reader);
         } else if threads == 2 {
-            again = self.reader.again(*self.next_id);
+            let (options, first) = (self.options, *self.next_id);
+            again = self.reader.opens_twice().map(|(paths, lane)| Again { options, paths, lane, first });
         }
         let flow = if threads == 1 { self.alone(&mut shards) } else { self.beside(&mut shards, threads, again) };
         if let Some(stream) = put_down(paths, &mut self.reader, &mut shards) {

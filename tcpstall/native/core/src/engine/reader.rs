@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 pub(super) use self::ending::Ending;
 use super::RunOptions;
 use super::batch::Batch;
-use super::followers::Again;
 use super::interfaces::Interfaces;
 use super::lane::Lane;
 use super::recent::Recent;
@@ -122,8 +121,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A second reading of the only capture, which is opened for both now, if its records are quick to read.
-    pub(super) fn again(&mut self, first: u64) -> Option<Again<'a>> {
+    /// Opens the only capture twice, if its records are quick to read: for this reader, and for a second one, which gets
+    /// the names of its captures too.
+    pub(super) fn opens_twice(&mut self) -> Option<(&'a [String], Lane)> {
         let (options, Sets { puts_down, known_packets, .. }) = (self.options, &self.options.sets);
         let [Coming { number, lane: lane @ None, .. }] = self.coming.make_contiguous() else { return None };
         if self.ending.is_some() || *puts_down || *known_packets > 0 || !options.opener.opens_files() {
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         let paths = self.paths.get(*number..=*number)?;
         let [one, other] = twice(&paths[0])?;
         *lane = Some(Lane::new(*number, one));
-        Some(Again { options, paths, lane: Lane::new(0, other), first })
+        Some((paths, Lane::new(0, other)))
     }
 
     /// Takes in that the second reading of this capture found something else.
@@ -239,12 +239,13 @@ impl<'a> Reader<'a> {
         // The next capture's turn, the filter and earlier reports need no test.
         let all = self.opens == NEVER && filter.takes_all() && !sets.has_told(lane.number, lane.read(status) + 1);
         loop {
-            if all {
+            // Simple frames have no number of their interface in them.
+            if all
+                && lane.source.interface == 0
+                && interfaces.known(lane.number, &lane.source, &lane.capture).is_some_and(|number| batch.is_at(number))
+            {
                 let read = lane.source.plain(&mut lane.capture, status, batch);
                 *records += read as u32;
-                if read > 0 {
-                    batch.came_in_at(0);
-                }
                 if read > 0 && is_enough(batch, *records, lane) {
                     return Step::Filled(Filled::More);
                 }
