@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +15,11 @@ from tcpstall import _core
 from tests.crowd.captures import all_kinds, syns
 from tests.rotated.cutting import flows as texts
 from tests.rotated.cutting import of_many_flows, write
+from tests.tools.bench import captures as bench
 
 THREADS = [2, 3, 5, 8]
+LONG = 4 << 20
+"""Bytes from which each of two threads reads a file by itself."""
 MANY = of_many_flows()
 
 
@@ -50,6 +53,16 @@ def test_selected_flows_keep_their_numbers(crowd: Path, threads: int) -> None:
 
     assert sorted(json.loads(flow)["id"] for flow in selected) == sorted(chosen)
     assert set(selected) < set(everything)
+
+
+@pytest.mark.parametrize("kind", [bench.long, bench.short])
+def test_a_long_file_of_short_records_which_two_threads_read(tmp_path: Path, kind: Callable[[], bench.Capture]) -> None:
+    path = tmp_path / "long.pcap"
+    with path.open("wb") as out:
+        kind().write(out, 50_000)
+    assert path.stat().st_size > LONG
+
+    assert told(path, 2) == told(path, 1)
 
 
 @given(st.integers(1, 400), st.integers(0, 2**32), st.sampled_from(THREADS))

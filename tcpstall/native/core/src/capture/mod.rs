@@ -17,9 +17,11 @@ mod snoop;
 mod steady;
 mod stream;
 mod text;
+pub(crate) mod twice;
+mod unpacked;
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,6 +33,7 @@ pub use self::name::{as_text, file, shown};
 pub(crate) use self::order::ByteOrder;
 pub use self::packed::{Compression, Expansion};
 pub use self::pcap::whole_records;
+pub use self::unpacked::unpacked;
 
 use self::format::DetectedFormat;
 use self::packed::Here;
@@ -81,6 +84,15 @@ pub struct Frame<'a> {
     pub bytes: &'a [u8],
     /// Length on the wire, bytes.
     pub wire_length: u32,
+}
+
+/// Takes frames in a row. A type and no function, because the compiler inlines no function that is called in two places.
+pub(crate) trait Takes {
+    /// What a frame is read into.
+    type Place;
+
+    /// Reads the frame into its place; false if it is not taken.
+    fn takes(frame: &Frame<'_>, place: &mut Self::Place) -> bool;
 }
 
 /// An open capture, read from its beginning to its end.
@@ -274,17 +286,13 @@ impl Capture {
         }
     }
 
-    /// Passes frames to `take`, each with the next place in `room`, as long as they are buffered whole, in order of
-    /// time from `from` on, and `take` accepts them. Returns the number accepted; any other frame is the next item.
+    /// Offers frames to `T`, each with the next place in `room`, as long as they are buffered whole, in order of time from
+    /// `from` on, and `T` takes them. Returns the number taken; any other frame is the next item.
     #[inline]
-    pub(crate) fn buffered<T>(
-        &mut self,
-        room: &mut [T],
-        from: Nanos,
-        take: impl FnMut(&Frame<'_>, &mut T) -> bool,
-    ) -> usize {
+    pub(crate) fn buffered<T: Takes>(&mut self, room: &mut [T::Place], from: Nanos) -> usize {
         match &mut self.reader {
-            Some(Reader::Pcap(reader)) => reader.buffered(&mut self.stream, room, from, take),
+            Some(Reader::Pcap(reader)) => reader.buffered::<T>(&mut self.stream, room, from),
+            Some(Reader::Pcapng(reader)) => reader.buffered::<T>(&mut self.stream, room, from),
             _ => 0,
         }
     }
@@ -381,18 +389,6 @@ impl Capture {
     pub fn size(&self) -> Option<u64> {
         self.size
     }
-}
-
-/// The decompressed content of the source if its first bytes show a compression, otherwise the content as it is.
-pub fn unpacked(source: Box<dyn Read + Send>, expansion: Expansion) -> io::Result<Box<dyn Read + Send>> {
-    let mut stream = Stream::sparing(source);
-    stream.need(packed::MAGIC).map_err(io::Error::other)?;
-    let compression = Compression::of(stream.buffered());
-    let source = stream.into_source();
-    Ok(match compression {
-        Some(compression) => Box::new(Here::new(compression, source, expansion, Arc::default())),
-        None => source,
-    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::link::LinkType;
 use super::losses::{Losses, seek};
 use super::order::ByteOrder;
 use super::stream::{RECORD_LIMIT, Stream};
-use super::{Frame, Item, Recording};
+use super::{Frame, Item, Recording, Takes};
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
@@ -175,13 +175,7 @@ impl PcapReader {
 
     /// See [`super::Capture::buffered`].
     #[inline(always)]
-    pub(super) fn buffered<T>(
-        &mut self,
-        stream: &mut Stream,
-        room: &mut [T],
-        from: Nanos,
-        mut take: impl FnMut(&Frame<'_>, &mut T) -> bool,
-    ) -> usize {
+    pub(super) fn buffered<T: Takes>(&mut self, stream: &mut Stream, room: &mut [T::Place], from: Nanos) -> usize {
         if self.old || self.layout.record_header != HEADER {
             return 0;
         }
@@ -195,7 +189,7 @@ impl PcapReader {
                 break;
             }
             let Some(bytes) = buffered.get(HEADER..record) else { break };
-            if !take(&Frame { packet: PacketNo(packet), time, link, bytes, wire_length: wire }, place) {
+            if !T::takes(&Frame { packet: PacketNo(packet), time, link, bytes, wire_length: wire }, place) {
                 break;
             }
             (last, count) = (time, count + 1);

@@ -1,5 +1,6 @@
 //! Reads the pcapng file: blocks in sections, each section with its own byte order and list of interfaces.
 
+mod buffered;
 mod interface;
 mod options;
 mod packet;

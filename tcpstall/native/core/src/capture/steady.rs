@@ -20,6 +20,8 @@ const APART: u64 = 256 * 1024;
 pub(super) struct Steady {
     file: File,
     opened: Mark,
+    /// Bytes after which nothing is read.
+    most: u64,
     read: u64,
     samples: Samples,
 }
@@ -52,7 +54,12 @@ fn changed(_: &Metadata) -> Option<(i64, i64)> {
 
 impl Steady {
     pub(super) fn new(file: File, about: &Metadata) -> Steady {
-        Steady { file, opened: Mark::of(about), read: 0, samples: Samples::default() }
+        Steady { file, opened: Mark::of(about), most: u64::MAX, read: 0, samples: Samples::default() }
+    }
+
+    /// Reads so many bytes at most, however the file grows.
+    pub(super) fn up_to(self, most: u64) -> Steady {
+        Steady { most, ..self }
     }
 
     #[cold]
@@ -80,7 +87,8 @@ impl Steady {
 impl Read for Steady {
     #[inline]
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(to)?;
+        let most = to.len().min(usize::try_from(self.most - self.read).unwrap_or(usize::MAX));
+        let count = self.file.read(&mut to[..most])?;
         self.samples.keep(self.read, &to[..count]);
         self.read += count as u64;
         if count == 0 && !to.is_empty() {

@@ -108,8 +108,18 @@ pub(super) struct Batch {
     pub(super) left_out: bool,
     /// The stream may continue later after these segments: serialise the flows.
     pub(super) put_down: bool,
+    /// Nothing comes after these segments.
+    pub(super) last: bool,
     /// How the segments are dealt to shards.
     pub(super) dealt: Dealt,
+}
+
+/// Where a batch ends, once it is dealt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BatchEnd {
+    /// Number of the next segment in the stream.
+    next: u64,
+    last: bool,
 }
 
 /// The last segments of a serialised stream: later ones may belong before them.
@@ -137,6 +147,7 @@ impl Default for Batch {
             interfaces: Runs::default(),
             left_out: false,
             put_down: false,
+            last: false,
             dealt: Dealt::default(),
         }
     }
@@ -193,6 +204,11 @@ impl Batch {
         }
     }
 
+    /// Where it ends, once it is dealt.
+    pub(super) fn end(&self) -> BatchEnd {
+        BatchEnd { next: self.dealt.first + self.length as u64, last: self.last }
+    }
+
     /// Deals the segments to shards.
     pub(super) fn deal(&mut self, dealer: &mut Dealer) {
         dealer.deal(&self.segments[..self.length], &mut self.dealt);
@@ -217,9 +233,15 @@ impl Batch {
     /// Notes the interface of the last segment, 0 for none.
     #[inline]
     pub(super) fn came_in_at(&mut self, interface: u16) {
-        if self.interfaces.0.last().map_or(0, |last| last.1) != u32::from(interface) {
+        if !self.is_at(interface) {
             self.changes_interface(interface);
         }
+    }
+
+    /// A further segment of that interface needs no note.
+    #[inline]
+    pub(super) fn is_at(&self, interface: u16) -> bool {
+        self.interfaces.0.last().map_or(0, |last| last.1) == u32::from(interface)
     }
 
     /// A segment that was complete only later, of an earlier packet, begins no run.
@@ -273,7 +295,7 @@ impl Batch {
     /// Empties the batch for other segments.
     pub(super) fn clear(&mut self) {
         (self.length, self.sorted_from, self.newest) = (0, 0, Nanos(i64::MIN));
-        (self.disordered, self.left_out, self.put_down) = (false, false, false);
+        (self.disordered, self.left_out, self.put_down, self.last) = (false, false, false, false);
         self.starts.0.clear();
         self.tunnels.0.clear();
         self.files.0.clear();

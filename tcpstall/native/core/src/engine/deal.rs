@@ -99,10 +99,15 @@ impl Dealer {
     }
 
     /// Takes in what the flows of each shard took after a batch, in the order of the batches.
-    pub(super) fn learns(&mut self, load: impl IntoIterator<Item = Load>) {
-        let mut load = load.into_iter();
-        self.loads.push_back(std::array::from_fn(|_| load.next().unwrap_or_default()));
+    pub(super) fn learns(&mut self, load: [Load; SHARDS]) {
+        self.loads.push_back(load);
     }
+}
+
+/// What the flows of each shard take, in the order of the shards.
+pub(super) fn of_shards(load: impl IntoIterator<Item = Load>) -> [Load; SHARDS] {
+    let mut load = load.into_iter();
+    std::array::from_fn(|_| load.next().unwrap_or_default())
 }
 
 /// The shard of a segment's flow; both directions have the same.
@@ -178,7 +183,7 @@ mod tests {
         for batch in 0..2 * BATCHES {
             dealer.deal(&[segment(1, 1, batch as i64)], &mut dealt);
             heard.push(dealt.elsewhere[0].pauses);
-            dealer.learns(told(batch + 1));
+            dealer.learns(of_shards(told(batch + 1)));
         }
         assert_eq!(heard[BATCHES - 1..], [0, 35, 70, 105, 140]);
         assert_eq!((dealt.first, dealt.latest), (2 * BATCHES as u64 - 1, Nanos::from_millis(2 * BATCHES as i64 - 2)));

@@ -1,25 +1,28 @@
 //! Follows and judges the flows of shards on several processors, and puts their rows in order.
 
+mod again;
+mod in_order;
+mod line;
+
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{Scope, ScopedJoinHandle};
+use std::thread::Scope;
 use std::{mem, vec};
 
-use super::batch::Batch;
-use super::deal::{BATCHES, Dealer, Load, SHARDS};
-use super::entry::Ended;
+pub(super) use self::again::Again;
+use self::in_order::Part;
+pub(super) use self::in_order::{InOrder, More};
+use self::line::{Ending, Line, follow, take};
+use super::batch::{Batch, BatchEnd};
+use super::deal::{BATCHES, Dealer, Load, SHARDS, of_shards};
 use super::idleness::Idleness;
 use super::judging::Judging;
-use super::shards::{self, Numbers, Taken};
+use super::shards::Numbers;
 use super::spare::Spare;
 use super::table::Table;
 use crate::results::FlowRow;
 use crate::time::Nanos;
-
-/// Rows and stalls that are handed on together.
-const CHUNK: usize = 64;
 
 /// Work of a follower.
 enum Work<'env> {
@@ -29,8 +32,20 @@ enum Work<'env> {
     Rests,
     /// A batch, and rows that were handed on, for their memory.
     Takes(Arc<Batch>, Vec<FlowRow>),
+    /// To a follower that reads by itself: what all have done of a batch.
+    Learns(Learnt),
     /// The stream's end: the flows that are still open are over. The latest segment of any flow.
     Ends(Nanos),
+}
+
+/// What a follower that reads by itself has to know of the others.
+struct Learnt {
+    /// What the flows of each shard took after a batch.
+    load: [Load; SHARDS],
+    /// Rows that were handed on, for their memory.
+    rows: Vec<FlowRow>,
+    /// A further table comes before the batch that waits for this.
+    further: bool,
 }
 
 /// Result of a follower.
@@ -45,14 +60,8 @@ pub(super) struct Done {
     load: Vec<Load>,
     /// The follower had waited for this batch.
     waited: bool,
-}
-
-/// The reading thread's ends of the channels to one follower, and its thread.
-struct Line<'scope, 'env> {
-    to_do: SyncSender<Work<'env>>,
-    done: Receiver<Done>,
-    given_back: Receiver<Vec<&'env mut Table>>,
-    thread: ScopedJoinHandle<'scope, ()>,
+    /// The end of the batch, if the follower read it by itself.
+    read_to: Option<BatchEnd>,
 }
 
 /// Followers of all shards.
@@ -60,6 +69,12 @@ pub(super) struct Followers<'scope, 'env> {
     /// Tables that the reading thread follows itself, before those of the followers: all, while these rest.
     own: Vec<&'env mut Table>,
     resting: bool,
+    /// The follower reads by itself.
+    reads: bool,
+    /// Batches that are taken in before a table is given to a follower that reads by itself.
+    gives_after: Option<usize>,
+    /// Such a follower has read something else.
+    differs: bool,
     /// Most tables of the reading thread while the followers work.
     share: usize,
     spare: Spare,
@@ -70,8 +85,9 @@ pub(super) struct Followers<'scope, 'env> {
     idleness: Idleness,
     /// What the first followers have done of the first batch.
     parts: Vec<Done>,
-    /// Rows that were handed on.
+    /// Rows of followers, and of the reading thread, that were handed on.
     rows: Vec<Vec<FlowRow>>,
+    own_rows: Vec<Vec<FlowRow>>,
 }
 
 impl<'scope, 'env> Followers<'scope, 'env> {
@@ -85,13 +101,47 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         processors: usize,
     ) -> Followers<'scope, 'env> {
         let share = if processors <= 2 { 3 * SHARDS / 8 } else { 0 };
-        let lines = (1..processors.min(SHARDS - share + 1)).map(|_| Line::start(scope, judging)).collect();
-        let (spare, own_done, under_way, idleness, parts, rows) = Default::default();
-        let (own, resting) = (tables.iter_mut().collect(), true);
-        let mut followers =
-            Followers { own, resting, share, spare, judging, own_done, lines, under_way, idleness, parts, rows };
+        let line = |_| Line::start(scope, move |ends| follow(judging, ends));
+        let lines = (1..processors.min(SHARDS - share + 1)).map(line).collect();
+        let mut followers = Followers::with(tables, lines, judging);
+        (followers.resting, followers.share) = (true, share);
         followers.work();
         followers
+    }
+
+    /// Starts a thread that reads the same file by itself, with half of the tables: it gets further ones if it waits for
+    /// the reading thread, which may have rows to print.
+    pub(super) fn start_reading(
+        scope: &'scope Scope<'scope, 'env>,
+        tables: &'env mut [Table],
+        judging: Judging<'env>,
+        again: Again<'env>,
+    ) -> Followers<'scope, 'env> {
+        let (own, others) = tables.split_at_mut(SHARDS / 2);
+        let others = others.iter_mut().collect();
+        let line = Line::start(scope, move |ends| again.follow(others, judging, ends));
+        Followers { reads: true, ..Followers::with(own, vec![line], judging) }
+    }
+
+    fn with(own: &'env mut [Table], lines: Vec<Line<'scope, 'env>>, judging: Judging<'env>) -> Followers<'scope, 'env> {
+        let (spare, own_done, under_way, idleness, parts, rows, own_rows) = Default::default();
+        Followers {
+            own: own.iter_mut().collect(),
+            resting: false,
+            reads: false,
+            gives_after: None,
+            differs: false,
+            share: 0,
+            spare,
+            judging,
+            own_done,
+            lines,
+            under_way,
+            idleness,
+            parts,
+            rows,
+            own_rows,
+        }
     }
 
     /// The followers get their tables; no batch is under way.
@@ -132,15 +182,20 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         let batch = Arc::new(batch);
         let mut spare_rows = mem::take(&mut self.rows);
         let mut rows = || spare_rows.pop().unwrap_or_default();
-        let sent = self.working().iter().all(|line| line.to_do.send(Work::Takes(batch.clone(), rows())).is_ok());
-        self.own_done.push_back(take(&mut self.own, &batch, self.judging, &mut self.spare, rows()));
+        let mut lines = self.working().iter().filter(|_| !self.reads);
+        let sent = lines.all(|line| line.to_do.send(Work::Takes(batch.clone(), rows())).is_ok());
         self.rows = spare_rows;
+        let own_rows = self.own_rows.pop().unwrap_or_default();
+        self.own_done.push_back(take(&mut self.own, &batch, self.judging, &mut self.spare, own_rows));
         self.under_way.push_back(batch);
+        self.gives_after = self.gives_after.and_then(|batches| self.gives_in(batches - 1));
         if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// Takes in rows that were handed on, a list of each follower: their memory goes back to the followers.
     pub(super) fn takes_rows(&mut self, rows: Vec<Vec<FlowRow>>) {
+        let mut rows = rows.into_iter();
+        self.own_rows.extend(rows.next());
         self.rows.extend(rows);
     }
 
@@ -160,15 +215,31 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         }
     }
 
+    /// Gives a table away once so many batches are taken in; returns their number, until it is given.
+    fn gives_in(&mut self, batches: usize) -> Option<usize> {
+        if batches > 0 {
+            return Some(batches);
+        }
+        self.gives_away();
+        None
+    }
+
     /// The first batch under way, and the flows that were over in it; `None` while not all have done it, unless the
-    /// caller `waits`, and if a follower is gone.
+    /// caller `waits`, and if a follower is gone or has read something else.
     pub(super) fn done(
         &mut self,
         waits: bool,
         dealer: &mut Dealer,
         numbers: &mut Numbers,
     ) -> Option<(Batch, InOrder<impl More + use<>>)> {
-        if self.under_way.is_empty() {
+        let (batch, parts) = self.parts(waits)?;
+        let idle = self.idleness.lasts(parts.iter().any(|part| part.waited));
+        Some((batch, self.learns(parts, idle, dealer, numbers)))
+    }
+
+    /// The first batch under way, and what all have done of it.
+    fn parts(&mut self, waits: bool) -> Option<(Batch, Vec<Done>)> {
+        if self.under_way.is_empty() || self.differs {
             return None;
         }
         while let Some(line) = self.working().get(self.parts.len()) {
@@ -179,18 +250,58 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         parts.splice(..0, self.own_done.pop_front());
         // Followers let go of a batch before they tell what they have done.
         let batch = self.under_way.pop_front().and_then(Arc::into_inner)?;
-        if self.idleness.lasts(parts.iter().any(|part| part.waited)) {
+        self.differs = parts.iter().filter_map(|part| part.read_to).any(|end| end != batch.end());
+        (!self.differs).then_some((batch, parts))
+    }
+
+    /// Takes in what all have done of a batch; a follower may be `idle`. Returns the flows that are over.
+    fn learns(
+        &mut self,
+        parts: Vec<Done>,
+        idle: bool,
+        dealer: &mut Dealer,
+        numbers: &mut Numbers,
+    ) -> InOrder<impl More + use<>> {
+        let load = of_shards(parts.iter().flat_map(|part| part.load.iter().copied()));
+        if self.reads {
+            self.tells(load, idle);
+        } else if idle {
             self.gives_away();
         }
-        dealer.learns(parts.iter().flat_map(|part| part.load.iter().copied()));
+        dealer.learns(load);
         numbers.opened(parts.iter().flat_map(|part| part.opened.iter().copied()).collect());
-        Some((batch, InOrder { parts: parts.into_iter().map(Part::of).collect(), more: |_: usize| None }))
+        InOrder { parts: parts.into_iter().map(Part::of).collect(), more: |_: usize| None }
+    }
+
+    /// Tells a follower that reads by itself what all have done of a batch. An `idle` one gets a further table, before
+    /// the batch that waits for this: the reading thread has to have taken in all batches before that one.
+    fn tells(&mut self, load: [Load; SHARDS], idle: bool) {
+        let further = idle && self.gives_after.is_none() && !self.own.is_empty();
+        let rows = self.rows.pop().unwrap_or_default();
+        if let Some(line) = self.lines.first() {
+            // A follower that is gone is reported where its thread is joined.
+            _ = line.to_do.send(Work::Learns(Learnt { load, rows, further }));
+        }
+        if further {
+            self.gives_after = self.gives_in(BATCHES - 1 - self.under_way.len());
+        }
+    }
+
+    /// The follower reads by itself.
+    pub(super) fn reads(&self) -> bool {
+        self.reads
+    }
+
+    /// A follower that reads by itself has read something else than the reading thread.
+    pub(super) fn differs(&self) -> bool {
+        self.differs
     }
 
     /// Ends the stream at its latest segment: the flows that are still open.
     pub(super) fn ends(&mut self, latest: Nanos) -> InOrder<impl More> {
-        let Followers { own, spare, judging, lines, .. } = self;
-        // A follower that is gone has no flows.
+        let Followers { own, spare, judging, lines, differs, .. } = self;
+        // A follower that is gone has no flows, and those of other segments are not told.
+        let lines = if *differs { &[][..] } else { &lines[..] };
         lines.iter().for_each(|line| _ = line.to_do.send(Work::Ends(latest)));
         let mut own = Ending::of(own, latest, *judging, mem::take(spare));
         let parts = (0..=lines.len()).map(|_| Part::of(Done::default())).collect();
@@ -210,154 +321,6 @@ impl<'scope, 'env> Followers<'scope, 'env> {
                 std::panic::resume_unwind(panic);
             }
         }
-    }
-}
-
-impl<'scope, 'env> Line<'scope, 'env> {
-    /// Starts a follower without tables.
-    fn start(scope: &'scope Scope<'scope, 'env>, judging: Judging<'env>) -> Line<'scope, 'env> {
-        let (to_do, work) = sync_channel(BATCHES.max(SHARDS));
-        let (back, done) = sync_channel(BATCHES);
-        let (gives_back, given_back) = sync_channel(1);
-        let thread = scope.spawn(move || follow(judging, &work, &back, &gives_back));
-        Line { to_do, done, given_back, thread }
-    }
-}
-
-/// What one follower has done, in the order in which flows were over. Rows stay where they are: each takes kilobytes.
-struct Part {
-    ended: vec::IntoIter<(u64, u64)>,
-    rows: Vec<FlowRow>,
-    /// Number of rows that were handed on.
-    told: usize,
-}
-
-impl Part {
-    fn of(done: Done) -> Part {
-        Part { ended: done.ended.into_iter(), rows: done.rows, told: 0 }
-    }
-
-    fn first(&self) -> Option<(u64, u64)> {
-        self.ended.as_slice().first().copied()
-    }
-}
-
-/// Returns further flows of the follower with that number.
-pub(super) trait More: FnMut(usize) -> Option<Done> {}
-
-impl<F: FnMut(usize) -> Option<Done>> More for F {}
-
-/// Puts flows of several followers into one order. `more` returns a follower's further flows.
-pub(super) struct InOrder<F> {
-    parts: Vec<Part>,
-    more: F,
-}
-
-impl<F: More> InOrder<F> {
-    /// The rows, for their memory.
-    pub(super) fn into_rows(self) -> Vec<Vec<FlowRow>> {
-        let mut lists: Vec<_> = self.parts.into_iter().map(|part| part.rows).collect();
-        lists.iter_mut().flatten().for_each(FlowRow::drops_long_lists);
-        lists
-    }
-
-    /// The next flow that is over: the number of the segment that opened it, and its row if it is selected.
-    pub(super) fn next(&mut self) -> Option<(u64, Option<&mut FlowRow>)> {
-        for (line, part) in self.parts.iter_mut().enumerate() {
-            if part.first().is_none()
-                && let Some(done) = (self.more)(line)
-            {
-                *part = Part::of(done);
-            }
-        }
-        let part = self.parts.iter_mut().filter(|part| part.first().is_some()).min_by_key(|part| part.first())?;
-        let (_, opened) = part.ended.next()?;
-        let row = part.rows.get_mut(part.told).filter(|row| row.id == opened);
-        part.told += usize::from(row.is_some());
-        Some((opened, row))
-    }
-}
-
-/// Follows and judges the flows of the tables that it gets.
-fn follow<'env>(
-    judging: Judging<'_>,
-    work: &Receiver<Work<'env>>,
-    back: &SyncSender<Done>,
-    gives_back: &SyncSender<Vec<&'env mut Table>>,
-) {
-    let (mut tables, mut spare): (Vec<&'env mut Table>, Spare) = Default::default();
-    loop {
-        let at_hand = work.try_recv();
-        let waited = at_hand.is_err();
-        let Ok(work) = at_hand.or_else(|_| work.recv()) else { return };
-        match work {
-            Work::Follows(table) => tables.insert(0, table),
-            Work::Rests => {
-                if gives_back.send(mem::take(&mut tables)).is_err() {
-                    return;
-                }
-            }
-            Work::Takes(batch, rows) => {
-                let done = Done { waited, ..take(&mut tables, &batch, judging, &mut spare, rows) };
-                drop(batch);
-                if back.send(done).is_err() {
-                    return;
-                }
-            }
-            Work::Ends(latest) => {
-                // The reading thread may have ended before.
-                _ = Ending::of(&mut tables, latest, judging, spare).try_for_each(|done| back.send(done));
-                return;
-            }
-        }
-    }
-}
-
-/// Takes in a batch, and judges the flows that are over, in the memory of earlier rows.
-fn take(
-    tables: &mut [&mut Table],
-    batch: &Batch,
-    judging: Judging<'_>,
-    spare: &mut Spare,
-    mut rows: Vec<FlowRow>,
-) -> Done {
-    spare.takes_rows(&mut rows);
-    let mut ended = Vec::new();
-    let Taken { opened, load } = shards::take(tables.iter_mut().map(|table| &mut **table), batch, spare, &mut ended);
-    let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), load, rows, ..Done::default() };
-    judging.judge_all(ended, &mut done.rows, spare);
-    done
-}
-
-/// Judges the flows that are open at the stream's end. They may be costly, so few are judged at a time.
-struct Ending<'a> {
-    open: vec::IntoIter<Ended>,
-    judging: Judging<'a>,
-    spare: Spare,
-}
-
-impl<'a> Ending<'a> {
-    fn of(tables: &mut [&mut Table], latest: Nanos, judging: Judging<'a>, spare: Spare) -> Ending<'a> {
-        let open = shards::end(tables.iter_mut().map(|table| &mut **table), latest);
-        Ending { open: open.into_iter(), judging, spare }
-    }
-}
-
-impl Iterator for Ending<'_> {
-    type Item = Done;
-
-    fn next(&mut self) -> Option<Done> {
-        let (mut done, mut weight) = (Done::default(), 0);
-        while weight < CHUNK
-            && let Some(ended) = self.open.next()
-        {
-            done.ended.push(ended.place());
-            let over = ended.over(&mut self.spare, false);
-            self.judging.judge(&over, &mut done.rows, &mut self.spare.lists);
-            self.spare.takes(over.flow);
-            weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());
-        }
-        (weight > 0).then_some(done)
     }
 }
 

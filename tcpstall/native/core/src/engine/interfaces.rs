@@ -70,6 +70,16 @@ impl Interfaces {
         self.last.1
     }
 
+    /// The same, if the capture does not say, or if it is the interface that was numbered last.
+    #[inline]
+    pub(super) fn known(&self, number: usize, source: &Source, capture: &Capture) -> Option<u16> {
+        let key = (number, source.interface, capture.interface_key());
+        match (key.1, key.2) {
+            (0, 0) => Some(0),
+            _ => (key == self.last.0).then_some(self.last.1),
+        }
+    }
+
     /// The number of an interface; 0 where the capture does not say, and where there are too many.
     pub(super) fn numbered(&mut self, interface: &Interface) -> u16 {
         match interface {

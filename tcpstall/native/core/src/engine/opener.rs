@@ -18,6 +18,11 @@ impl Opener {
         Opener(Some(Arc::new(open)))
     }
 
+    /// Names are those of files.
+    pub(super) fn opens_files(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Opens the input with that name.
     pub fn open(&self, name: &str) -> Result<Capture, CaptureError> {
         self.0.as_ref().map_or_else(|| Capture::open(name), |open| open(name))

@@ -8,7 +8,7 @@ use std::{mem, thread};
 use super::batch::Batch;
 use super::deal::{BATCHES, Dealer};
 use super::entry::{Ended, Over};
-use super::followers::{Followers, InOrder, More};
+use super::followers::{Again, Followers, InOrder, More};
 use super::judging::Judging;
 use super::reader::{Filled, Reader};
 use super::shards::{Numbers, Shards};
@@ -61,11 +61,14 @@ impl<'a> Pass<'a> {
     pub(super) fn read(mut self, paths: &[String], stream: Option<StreamState>) -> ControlFlow<()> {
         let processors = self.options.threads.map_or_else(thread::available_parallelism, Ok);
         let threads = processors.map_or(1, NonZero::get);
-        let mut shards = self.shards();
+        let (mut shards, mut again) = (self.shards(), None);
         if let Some(stream) = stream {
             (shards, self.reader) = stream.goes_on(shards, self.reader);
+        } else if threads == 2 {
+            let (options, first) = (self.options, *self.next_id);
+            again = self.reader.opens_twice().map(|(paths, lane)| Again { options, paths, lane, first });
         }
-        let flow = if threads == 1 { self.alone(&mut shards) } else { self.beside(&mut shards, threads) };
+        let flow = if threads == 1 { self.alone(&mut shards) } else { self.beside(&mut shards, threads, again) };
         if let Some(stream) = put_down(paths, &mut self.reader, &mut shards) {
             self.follower.put_down(stream);
         }
@@ -99,11 +102,14 @@ impl<'a> Pass<'a> {
     }
 
     /// Reads while other threads follow the flows, until the stream is serialised, which takes all flows at once.
-    fn beside(&mut self, shards: &mut Shards, threads: usize) -> ControlFlow<()> {
+    fn beside(&mut self, shards: &mut Shards, threads: usize, again: Option<Again<'a>>) -> ControlFlow<()> {
         let Shards { tables, dealer, numbers, .. } = shards;
         let judging = Judging::by(self.options);
         let read = thread::scope(|scope| {
-            let mut followers = Followers::start(scope, tables, judging, threads);
+            let mut followers = match again {
+                Some(again) => Followers::start_reading(scope, tables, judging, again),
+                None => Followers::start(scope, tables, judging, threads),
+            };
             let read = self.feed(&mut followers, dealer, numbers);
             followers.finish();
             read
@@ -128,6 +134,9 @@ impl<'a> Pass<'a> {
         let (mut empty, mut turns): (Vec<Batch>, _) = (Vec::new(), Turns::new(self.reader.packets()));
         let read = loop {
             self.hand_on_done(followers, dealer, numbers, &mut empty, BATCHES - 1)?;
+            if followers.differs() {
+                break Read::ToEnd;
+            }
             let mut batch = empty.pop().unwrap_or_default();
             batch.clear();
             let filled = self.reader.fill(&mut batch);
@@ -138,7 +147,7 @@ impl<'a> Pass<'a> {
                 break if put_down { Read::ToPutDown } else { Read::ToEnd };
             }
             self.tell(filled)?;
-            if turns.is_over() {
+            if !followers.reads() && turns.is_over() {
                 self.hand_on_done(followers, dealer, numbers, &mut empty, 0)?;
                 match turns.next(self.reader.packets()) {
                     Way::Alone => followers.rest()?,
@@ -147,6 +156,11 @@ impl<'a> Pass<'a> {
             }
         };
         self.hand_on_done(followers, dealer, numbers, &mut empty, 0)?;
+        if followers.differs()
+            && let Some(capture) = self.set.first()
+        {
+            self.reader.differs_again(*capture);
+        }
         if read == Read::ToEnd {
             self.report()?;
             self.hand_on_rows(followers.ends(dealer.latest()), numbers)?;
@@ -167,7 +181,8 @@ impl<'a> Pass<'a> {
             let waits = followers.under_way() > most;
             let Some((batch, over)) = followers.done(waits, dealer, numbers) else {
                 // A follower is gone only after a panic, which is reported where its thread is joined.
-                return if waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+                let gone = waits && !followers.differs();
+                return if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             };
             empty.push(batch);
             let rows = self.hand_on_rows(over, numbers)?;

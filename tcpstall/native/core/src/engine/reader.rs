@@ -11,10 +11,11 @@ use super::batch::Batch;
 use super::interfaces::Interfaces;
 use super::lane::Lane;
 use super::recent::Recent;
-use super::sets::{Coming, NEVER};
+use super::sets::{Coming, NEVER, Sets};
 use super::source::{Source, SourceItem};
 use super::status::CaptureStatus;
 use crate::capture::CaptureError;
+use crate::capture::twice::twice;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Segment;
@@ -120,6 +121,31 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Opens the only capture twice, if its records are quick to read: for this reader, and for a second one, which gets
+    /// the names of its captures too.
+    pub(super) fn opens_twice(&mut self) -> Option<(&'a [String], Lane)> {
+        let (options, Sets { puts_down, known_packets, .. }) = (self.options, &self.options.sets);
+        let [Coming { number, lane: lane @ None, .. }] = self.coming.make_contiguous() else { return None };
+        if self.ending.is_some() || *puts_down || *known_packets > 0 || !options.opener.opens_files() {
+            return None;
+        }
+        let paths = self.paths.get(*number..=*number)?;
+        let [one, other] = twice(&paths[0])?;
+        *lane = Some(Lane::new(*number, one));
+        Some((paths, Lane::new(0, other)))
+    }
+
+    /// Takes in that the second reading of this capture found something else.
+    #[cold]
+    pub(super) fn differs_again(&mut self, number: usize) {
+        let (offset, _) = self.progress();
+        let status = &mut self.statuses[number];
+        if status.error.is_none() {
+            let reason = "the file was written to while it was read; copy it, then read the copy".into();
+            status.fail(&CaptureError::Read { offset, reason });
+        }
+    }
+
     /// Fills an empty batch. The batch ends early where reading on would wait, so that the packets of a live capture
     /// are judged.
     pub(super) fn fill(&mut self, batch: &mut Batch) -> Filled {
@@ -139,6 +165,7 @@ impl<'a> Reader<'a> {
                 }
                 Step::Filled(Filled::End) => {
                     batch.sort();
+                    batch.last = true;
                     return Filled::End;
                 }
                 Step::Filled(filled) => {
@@ -212,12 +239,13 @@ impl<'a> Reader<'a> {
         // The next capture's turn, the filter and earlier reports need no test.
         let all = self.opens == NEVER && filter.takes_all() && !sets.has_told(lane.number, lane.read(status) + 1);
         loop {
-            if all {
+            // Simple frames have no number of their interface in them.
+            if all
+                && lane.source.interface == 0
+                && interfaces.known(lane.number, &lane.source, &lane.capture).is_some_and(|number| batch.is_at(number))
+            {
                 let read = lane.source.plain(&mut lane.capture, status, batch);
                 *records += read as u32;
-                if read > 0 {
-                    batch.came_in_at(0);
-                }
                 if read > 0 && is_enough(batch, *records, lane) {
                     return Step::Filled(Filled::More);
                 }

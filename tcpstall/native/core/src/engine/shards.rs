@@ -10,7 +10,7 @@ use std::vec::Drain;
 pub(super) use self::kept::KeptFlows;
 pub(super) use self::numbers::Numbers;
 use super::batch::Batch;
-use super::deal::{Dealer, Load, SHARDS, shard_of};
+use super::deal::{Dealer, Load, SHARDS, of_shards, shard_of};
 use super::entry::{Ended, Over};
 use super::spare::Spare;
 use super::table::Table;
@@ -64,7 +64,7 @@ impl Shards {
         batch.deal(&mut self.dealer);
         let first = done.len();
         let Taken { opened, load } = take(&mut self.tables, batch, &mut self.spare, done);
-        self.dealer.learns(load);
+        self.dealer.learns(of_shards(load));
         self.numbers.opened(opened);
         for ended in &mut done[first..] {
             ended.is_numbered(self.numbers.ended(ended.place().1));

@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::status::CaptureStatus;
-use crate::capture::{Capture, CaptureError, Frame, Item};
+use crate::capture::{Capture, CaptureError, Frame, Item, Takes};
 use crate::flow::first_payload::FirstPayloads;
 use crate::time::Nanos;
 use crate::wire::fragment::{Followed, Fragments};
@@ -52,6 +52,18 @@ pub(super) struct Source {
 enum PutOff {
     Segment(SourceItem, Segment),
     End(Result<(), CaptureError>),
+}
+
+/// Simple frames, each read into the place of its segment.
+struct Simple;
+
+impl Takes for Simple {
+    type Place = Segment;
+
+    #[inline(always)]
+    fn takes(frame: &Frame<'_>, place: &mut Segment) -> bool {
+        wire::plain::read(frame, place).is_some_and(|payload| !FirstPayloads::is_one(payload))
+    }
 }
 
 impl Source {
@@ -134,9 +146,7 @@ impl Source {
         }
         let (room, newest) = batch.room();
         let Some(from) = status.last_ns.map(|last| last.max(newest)) else { return 0 };
-        let count = capture.buffered(room, from, |frame, place| {
-            wire::plain::read(frame, place).is_some_and(|payload| !FirstPayloads::is_one(payload))
-        });
+        let count = capture.buffered::<Simple>(room, from);
         let read = batch.keep_all(count);
         if let Some(last) = read.last() {
             (self.now, status.last_ns) = (last.time, Some(last.time));

@@ -1,7 +1,10 @@
 //! Tests of pcapng files, built block by block, each in both byte orders.
 
+use std::io::Cursor;
+
 use crate::capture::tests::items;
-use crate::capture::{Capture, CaptureError};
+use crate::capture::{Capture, CaptureError, Frame, Item, Takes};
+use crate::time::Nanos;
 
 /// Writes blocks in one byte order.
 #[derive(Clone)]
@@ -279,5 +282,72 @@ fn after_an_error_there_is_nothing_more_even_where_two_things_are_wrong() {
         }
         let got = read(&bytes);
         assert_eq!(got.last().map(String::as_str), Some("damaged at 48, #1, truncated: false"), "{got:?}");
+    });
+}
+
+/// Frames but for those of one zero byte, as text, with their times.
+struct AsText;
+
+impl Takes for AsText {
+    type Place = (String, Nanos);
+
+    fn takes(f: &Frame<'_>, place: &mut (String, Nanos)) -> bool {
+        let text = format!("#{} {} {} {:?}/{}", f.packet.0, f.time.0, f.link.name(), f.bytes, f.wire_length);
+        *place = (text, f.time);
+        f.bytes != [0]
+    }
+}
+
+/// The frames of the capture, as many as possible taken by the short way, and the number of those.
+fn in_rows(bytes: &[u8]) -> (Vec<String>, usize) {
+    let mut capture = Capture::from_reader(Box::new(Cursor::new(bytes.to_vec())));
+    let (mut lines, mut taken, mut last) = (Vec::new(), 0, Nanos::ZERO);
+    loop {
+        let mut room = <[(String, Nanos); 3]>::default();
+        let count = capture.buffered::<AsText>(&mut room, last);
+        taken += count;
+        for (line, time) in room.into_iter().take(count) {
+            last = time;
+            lines.push(line);
+        }
+        match capture.next() {
+            Ok(Some(Item::Frame(frame))) => {
+                let mut place = Default::default();
+                AsText::takes(&frame, &mut place);
+                last = last.max(place.1);
+                lines.push(place.0);
+            }
+            Ok(Some(_)) => lines.push("other".into()),
+            Ok(None) => return (lines, taken),
+            Err(_) => lines.push("error".into()),
+        }
+    }
+}
+
+#[test]
+fn packets_in_a_row_are_what_they_are_one_by_one() {
+    let build = |writer: Writer| {
+        let with = |mut writer: Writer, ticks: std::ops::Range<u64>| {
+            for tick in ticks {
+                writer = writer.packet(0, tick, &[7; 5]);
+            }
+            writer
+        };
+        let name = writer.option(2, b"eth0");
+        let nanos = writer.option(9, &[9]);
+        let writer = with(writer.section().interface(1, 0, &name).interface(113, 0, &nanos), 1..9);
+        let writer = writer.packet(1, 9_500, &[1]).packet(1, 9_600, &[2]).packet(0, 10, &[0]).packet(0, 11, &[]);
+        let writer = with(writer.packet(0, 5, &[3]), 12..15);
+        let writer = with(writer.block(6, &[0, 0, 20, 50, 50], &[9; 8]), 20..25).packet(7, 26, &[1]);
+        with(with(writer.section().interface(113, 0, &[]), 30..36), 36..40).packet(0, u64::MAX, &[4])
+    };
+    both(build, |bytes| {
+        for cut in [bytes.len(), bytes.len() - 1, bytes.len() - 30] {
+            let (lines, taken) = in_rows(&bytes[..cut]);
+            let frames =
+                |lines: &[String]| lines.iter().filter(|line| line.starts_with('#')).cloned().collect::<Vec<_>>();
+            assert_eq!(frames(&lines), frames(&read(&bytes[..cut])), "{cut} bytes");
+            assert!(taken > 15, "{taken} of {}", lines.len());
+        }
     });
 }
