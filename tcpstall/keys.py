@@ -1,9 +1,12 @@
 """Keys of pseudonyms: the same key gives the same pseudonyms, and whoever has it can find out whom they stand for."""
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tcpstall.errors import CannotOpen, CannotWrite
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["derived", "fresh", "stored"]
 
@@ -21,7 +24,7 @@ def fresh() -> bytes:
     return os.urandom(_BYTES)
 
 
-def stored(path: Path) -> tuple[bytes, bool]:
+def stored(path: "Path") -> tuple[bytes, bool]:
     """The key in that file, whatever form it has, and whether the file had to be made: for its owner's eyes only.
 
     Raises CannotOpen for a file that cannot be read or holds too little, CannotWrite where none can be made.
@@ -41,14 +44,14 @@ def derived(key: bytes) -> bytes:
     return hashlib.sha256(_PURPOSE + key).digest()
 
 
-def _read(path: Path) -> bytes:
+def _read(path: "Path") -> bytes:
     key = path.read_bytes().strip()
     if len(key) < _LEAST:
         raise CannotOpen(f"{path} holds too short a key: {len(key)} bytes, at least {_LEAST} are needed")
     return key
 
 
-def _made(path: Path) -> bytes:
+def _made(path: "Path") -> bytes:
     key = fresh().hex().encode()
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

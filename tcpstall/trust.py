@@ -2,12 +2,13 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from tcpstall.records import record
 
 __all__ = ["CaptureTrust", "Trust"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Trust:
     """Gaps of the capture in a flow, and the trust in the flow's labels that is left.
 
@@ -38,7 +39,7 @@ class Trust:
     one_sided: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CaptureTrust:
     """Gaps of a capture in the flows reported of it; `dropped_packets` is None where the capture does not say."""
 

@@ -1,8 +1,10 @@
 """Nanoseconds, bytes and shares as text: the only place that rounds; and sizes as people write them."""
 
 import re
-from decimal import Decimal
-from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = [
     "clock",
@@ -34,10 +36,10 @@ _MINUTE = 60 * _S
 _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 
-_INSIDE = re.compile(r"(?<=\d) (?=[a-zA-Zµ%])|(?<=\d min) (?=\d)|(?<=\d h) (?=\d)|(?<=\d d) (?=\d)")
+_INSIDE = r"(?<=\d) (?=[a-zA-Zµ%])|(?<=\d min) (?=\d)|(?<=\d h) (?=\d)|(?<=\d d) (?=\d)"
 """Spaces inside `2 min 31 s`, `888.1 kbit/s` and `1,354 segments`."""
 
-_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(|b|ib)", re.IGNORECASE)
+_SIZE = r"(?i)(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(|b|ib)"
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 _WORDS = {0: "never", 1: "once", 2: "twice"}
@@ -152,7 +154,7 @@ def share(value: float) -> str:
     return percent(round(value * 10**6), 10**6)
 
 
-def hundredths(value: Fraction) -> str:
+def hundredths(value: "Fraction") -> str:
     """A ratio as a share to a hundredth of a percent: `20.04 %`."""
     return f"{_decimal(value.numerator * 100, value.denominator, 2)} %"
 
@@ -179,9 +181,11 @@ def read_size(text: str) -> int | None:
 
     A letter alone is binary as in iperf, tc and GNU coreutils.
     """
-    match = _SIZE.fullmatch(text.strip())
+    match = re.fullmatch(_SIZE, text.strip())
     if match is None:
         return None
+    from decimal import Decimal
+
     factor = 1000 if match[3].lower() == "b" else 1024
     return int(Decimal(match[1]) * factor ** _POWERS[match[2].lower()])
 
@@ -244,4 +248,4 @@ def _civil(days: int) -> tuple[int, int, int]:
 
 def held(text: str, by: str) -> str:
     """The text with `by` in place of the spaces between figures and their units, at which no line must fold."""
-    return _INSIDE.sub(by, text)
+    return re.sub(_INSIDE, by, text)

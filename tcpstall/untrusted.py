@@ -3,7 +3,6 @@
 Everything that came out of a capture or a folder and is shown goes through one of these, once, where it is shown.
 """
 
-import html
 import re
 
 __all__ = ["in_csv", "in_html", "in_jira", "in_markdown", "in_terminal"]
@@ -11,7 +10,7 @@ __all__ = ["in_csv", "in_html", "in_jira", "in_markdown", "in_terminal"]
 _FORMULAS = "=+-@＝＋－＠"
 """A cell that begins with one of these is a formula to a spreadsheet, the full-width forms to some."""
 
-_BAR = re.compile(r"(\\*)\|")
+_BAR = r"(\\*)\|"
 _ASCII = 0x7F
 _BYTE = 0xFF
 _HALVES = frozenset(map(chr, range(0xDC80, 0xDD00)))
@@ -33,7 +32,7 @@ def in_terminal(text: str) -> str:
 def in_markdown(text: str) -> str:
     """As a code span, in which nothing is markup; bars are escaped, so that it may stand in a table."""
     # A table's cells are parted before code is looked for: an even number of backslashes would leave the bar bare.
-    plain = _BAR.sub(lambda bar: f"{bar[1] * 2}\\|", in_terminal(text))
+    plain = re.sub(_BAR, lambda bar: f"{bar[1] * 2}\\|", in_terminal(text))
     if not plain.strip():
         return plain
     fence = "`"
@@ -59,6 +58,8 @@ def in_csv(text: str) -> str:
 
 def in_html(text: str) -> str:
     """For text and for quoted attributes."""
+    import html
+
     return html.escape(in_terminal(text), quote=True)
 
 

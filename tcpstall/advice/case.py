@@ -1,12 +1,12 @@
 """The waits of a flow that ask for the same change: a cause, its kind and the end that waited."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tcpstall.advice import sizing
 from tcpstall.causes import Cause, Detail
 from tcpstall.facts import mostly
 from tcpstall.model import Direction, Flow, Service, Side, Stall
+from tcpstall.records import record
 
 __all__ = ["Case", "cases"]
 
@@ -31,7 +31,7 @@ _KINDS: dict[Cause, dict[str | None, str]] = {
 """Details that ask for another change than their cause's others do."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class Case:
     """`time_ns` is the cause's share of the ledger, parted among its cases by how long their stalls lasted."""
 

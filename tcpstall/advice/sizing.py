@@ -12,9 +12,8 @@ Linux counts a buffer in memory, not in payload, and differently at each end:
 - A receive window is 1/2 to 3/4 of the limit (`tcp_win_from_space`; newer kernels measure the share).
 """
 
-from dataclasses import dataclass
-
 from tcpstall import _core
+from tcpstall.records import record
 
 __all__ = [
     "SEGMENT_OVERHEAD",
@@ -128,7 +127,7 @@ def slow_start_rounds(size_bytes: int, mss_bytes: int, initial_segments: int) ->
     return rounds
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class Sizes:
     """Sizes that a rate needs over a round trip: `bdp_bytes` in flight, and what holds that at either end."""
 
@@ -157,7 +156,7 @@ def sizes_for(rate: int, rtt_ns: int, mss_bytes: int) -> Sizes:
     )
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class InitialWindow:
     """The initial congestion window that suits a response, in segments, and what keeps it from being larger.
 

@@ -1,10 +1,9 @@
 """The command line: its commands by name, loaded when they are called."""
 
+import gc
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
 
 import click
 
@@ -14,32 +13,36 @@ from tcpstall.errors import ExitCode
 
 __all__ = ["main", "tcpstall"]
 
-COMMANDS = (
-    "analyze",
-    "live",
-    "report",
-    "plot",
-    "explain",
-    "annotate",
-    "wireshark",
-    "extract",
-    "diff",
-    "check",
-    "pair",
-    "convert",
-    "query",
-    "top",
-    "trend",
-    "scan",
-    "store",
-    "metrics",
-    "serve",
-    "remedies",
-    "whatif",
-    "help",
-    "man",
-)
-"""Each is a module of this package with the click command `command` in it."""
+COMMANDS = {
+    "analyze": "Say why each sender waited.",
+    "live": "Watch an interface: who waits now, and why.",
+    "report": "Write a page that says why each sender waited: one HTML file that needs no network.",
+    "plot": "Draw one flow over its time, or the waits or exchanges of many, stalls in their causes' colours.",
+    "explain": "Print the rule of a cause, its evidence, and when tcpstall abstains; or the proof of one stall.",
+    "annotate": "Write the capture again with a packet comment at each stall, for Wireshark.",
+    "wireshark": "Show stalls as fields of packets in Wireshark and tshark.",
+    "extract": "Cut out the packets of one flow, or those that prove one of its stalls.",
+    "diff": "Say what changed between two captures, or between two times in a store.",
+    "check": "Check captures against rules, for pipelines and canaries.",
+    "pair": "Show what happened between two taps, and who owns each wait.",
+    "convert": "Turn tcpdump's text output into a pcap file that Wireshark opens.",
+    "query": "Answer one SELECT over the tables flows, stalls, exchanges, findings, hours, captures and errors.",
+    "top": "Say where most time was lost, to what, and which flow shows it best.",
+    "trend": "Show lost time over time, and which services lose more to what than before, since when.",
+    "scan": "Analyse all captures under folders or URLs into a store, which `top`, `trend`, `query` and `report` ask.",
+    "store": "Maintain a store.",
+    "metrics": "Give what a store holds as metrics: time lost, waits, flows, round-trip times, times to the first "
+    "byte.",
+    "serve": "Let an agent ask about captures: analyze, findings, flow, explain_stall, plot, query.",
+    "remedies": "Say what to change, with commands.",
+    "whatif": "Say what a change would buy, before anybody makes it.",
+    "help": "Show a page of the documentation; without TOPIC, list the pages.",
+    "man": "Write a man page for each command, and completions for bash, zsh and fish.",
+}
+"""Each is a module of this package with the click command `command` in it, and the first sentence of its help.
+
+The sentences are here so that the list of commands imports none of them.
+"""
 
 
 _DEFAULT = "analyze"
@@ -65,6 +68,13 @@ class _Lazy(click.Group):
         command: click.Command = import_module(f"tcpstall.cli.{cmd_name}").command
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands with their sentences, cut to the width of a line."""
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        rows = [(name, click.Command(name, help=does).get_short_help_str(limit)) for name, does in COMMANDS.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -74,6 +84,8 @@ class _Lazy(click.Group):
             return super().resolve_command(ctx, args)
         if _is_input(name):
             return _DEFAULT, self.get_command(ctx, _DEFAULT), args
+        from difflib import get_close_matches
+
         near = get_close_matches(name, COMMANDS, n=2, cutoff=_NEAR)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; `tcpstall --help` lists the commands"
         ctx.fail(f"no such command, and no such file: {name}{hint}")
@@ -81,6 +93,8 @@ class _Lazy(click.Group):
 
 def _is_input(name: str) -> bool:
     """True for an input that exists, and for a name that looks like a capture's."""
+    from pathlib import Path
+
     path = Path(name)
     return name == _STANDARD_INPUT or path.exists() or bool(_SUFFIXES & set(path.suffixes)) or len(path.parts) > 1
 
@@ -114,4 +128,9 @@ def tcpstall() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code (see tcpstall.errors.ExitCode); never raises."""
-    return guarded(tcpstall, sys.argv[1:] if arguments is None else arguments)
+    if arguments is not None:
+        return guarded(tcpstall, arguments)
+    code = guarded(tcpstall, sys.argv[1:])
+    # The process ends: the interpreter need not look for cycles among all that was imported.
+    gc.freeze()
+    return code

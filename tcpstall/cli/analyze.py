@@ -2,8 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, TypedDict, Unpack, get_args
 
 import click
 
@@ -24,6 +23,7 @@ from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.flow_option import store_of_flow_option
 from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.invocation import Remembering
+from tcpstall.cli.paths import PathType
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
@@ -31,7 +31,12 @@ from tcpstall.cli.top_option import top_option
 from tcpstall.errors import ExitCode
 from tcpstall.keys import derived
 from tcpstall.labels import read_label
-from tcpstall.model import Capture, Sort
+from tcpstall.model.order import Sort
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tcpstall.model import Capture
 
 __all__ = ["command"]
 
@@ -87,7 +92,7 @@ class Listing(TypedDict):
 )
 @click.option(
     "--plots",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=PathType(file_okay=False),
     metavar="DIR",
     help="With markdown, jira or text: write pictures into this folder, and refer to them.",
 )
@@ -108,7 +113,7 @@ def command(
     bursts: bool,
     exchanges: bool,
     whole: bool,
-    plots: Path | None,
+    plots: "Path | None",
     plot_format: str,
     **asked: Unpack[Asked],
 ) -> ExitCode:
@@ -194,6 +199,8 @@ def _stream(captures: Inputs, how: Reading, listing: Listing, form: str) -> Exit
         )
     if written.broken_pipe:
         raise BrokenPipeError
+    from tcpstall.model.capture import Capture
+
     results = [Capture.from_status(status) for status in written.captures]
     if form == _WITHOUT_WARNINGS:
         for capture in results:
@@ -204,13 +211,14 @@ def _stream(captures: Inputs, how: Reading, listing: Listing, form: str) -> Exit
 
 def _worded(facts: str, flows: int) -> str:
     """The native core's findings, ranked and in words, as the JSON report holds them."""
-    from tcpstall.findings import findings_json, ranked
+    from tcpstall.findings.as_json import findings_json
     from tcpstall.findings.finding import read as read_findings
+    from tcpstall.findings.ranking import ranked
 
     return findings_json(ranked(read_findings(facts), flows))
 
 
-def _ended(captures: Sequence[Capture], flows: int, how: Reading) -> ExitCode:
+def _ended(captures: "Sequence[Capture]", flows: int, how: Reading) -> ExitCode:
     code = outcome(captures)
     expect_flows(flows, how, code)
     return code

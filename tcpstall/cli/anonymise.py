@@ -1,12 +1,16 @@
 """The options that make results safe to share."""
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tcpstall import keys
 from tcpstall.cli.exits import complain
 from tcpstall.cli.options import together
+from tcpstall.cli.paths import PathType
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["anonymise_options", "key_of"]
 
@@ -14,14 +18,14 @@ __all__ = ["anonymise_options", "key_of"]
 anonymise_options = together(
     click.option("--anonymise", is_flag=True,
                  help="Put pseudonyms for addresses, and leave out labels, names and payload."),
-    click.option("--key", "key_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    click.option("--key", "key_file", type=PathType(dir_okay=False), metavar="FILE",
                  help="File of the key: the same key gives the same pseudonyms. Made if "
                  "it is not there.  [default: a new key that nobody keeps]"),
 )  # fmt: skip
 """Adds `--anonymise` and `--key`, which `key_of` turns into one value."""
 
 
-def key_of(anonymise: bool, key_file: Path | None) -> bytes | None:
+def key_of(anonymise: bool, key_file: "Path | None") -> bytes | None:
     """The key, or None without --anonymise."""
     if not anonymise:
         if key_file is not None:

@@ -1,8 +1,7 @@
 """Reading of captures: options of every command that diagnoses whole captures, and problems of the inputs."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import BinaryIO, TypedDict
+from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
 import click
 
@@ -18,8 +17,11 @@ from tcpstall.cli.reading_limits import link_rate_option, max_expansion_option
 from tcpstall.cli.selection import Selection, chosen, selection_options
 from tcpstall.cli.signals import draining, was_interrupted
 from tcpstall.errors import ExitCode, NothingToShow
-from tcpstall.model import Analysis, Capture, Sort, analyze
-from tcpstall.taps import refuse_two_taps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tcpstall.model import Analysis, Capture, Sort
 
 __all__ = [
     "Asked",
@@ -50,7 +52,7 @@ class Asked(TypedDict):
     merge: bool
     separate: bool
     anonymise: bool
-    key_file: Path | None
+    key_file: "Path | None"
 
 
 class Reading(Selection, Streams):
@@ -100,6 +102,8 @@ def reading(captures: Sequence[str], store: str | None, asked: Asked) -> tuple[I
         until=asked["until"],
     )
     if asked["merge"]:
+        from tcpstall.taps import refuse_two_taps
+
         refuse_two_taps(
             found.files(),
             hosts=selection["hosts"],
@@ -119,11 +123,13 @@ def reading(captures: Sequence[str], store: str | None, asked: Asked) -> tuple[I
     )
 
 
-def read(captures: Inputs, how: Reading, *, top: int | None, sort: Sort = "lost") -> Analysis:
+def read(captures: Inputs, how: Reading, *, top: int | None, sort: "Sort" = "lost") -> "Analysis":
     """The diagnosis, with a progress bar; inputs that cannot be read are part of the result.
 
     `top` is how many flows are shown in the order of `sort`: no others are held. None holds all.
     """
+    from tcpstall.model import analyze
+
     with Bar() as bar, draining(captures.names):
         return analyze(captures.names, **how, bursts=False, strict=False, progress=bar, top=top, sort=sort)
 
@@ -140,7 +146,7 @@ def expect_flows(found: int, how: Selection, code: ExitCode) -> None:
         raise NothingToShow("no flow fits the options; without them `tcpstall analyze` lists the flows")
 
 
-def outcome(captures: Sequence[Capture]) -> ExitCode:
+def outcome(captures: "Sequence[Capture]") -> ExitCode:
     """Prints the problem of each input and returns the highest exit code.
 
     A pipe that was interrupted before anything came is no empty file.

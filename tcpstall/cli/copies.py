@@ -1,18 +1,18 @@
 """Copies of captures that are no files of this machine, and the names that users see instead of the copies'."""
 
-import json
 import os
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import AnyStr
+from typing import TYPE_CHECKING, AnyStr
 
 import click
 
 from tcpstall.cli.progress import Bar
 from tcpstall.errors import CannotOpen
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["by_name", "copy_of", "joined_copy", "named_as_given"]
 
@@ -51,8 +51,11 @@ def joined_copy(captures: Sequence[tuple[str, str]]) -> str:
     return str(target)
 
 
-def _new_name() -> Path:
+def _new_name() -> "Path":
     """In a folder that nobody else may enter, which is removed when the command ends."""
+    import tempfile
+    from pathlib import Path
+
     context = click.get_current_context()
     if _FOLDER not in context.meta:
         _CALLED.clear()
@@ -90,6 +93,8 @@ def named_as_given(descriptor: int) -> Iterator[int]:
 
 
 def _in_json(text: str) -> bytes:
+    import json
+
     return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace")
 
 

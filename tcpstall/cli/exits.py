@@ -3,7 +3,6 @@
 import errno
 import os
 import sys
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -122,6 +121,8 @@ def _refused(error: OSError) -> str:
 
 def _confess(error: BaseException) -> None:
     if os.environ.get(_TRACEBACK):
+        import traceback
+
         traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}"
     complain(f"this is a defect in tcpstall, please report it: {what} ({_TRACEBACK}=1 shows where)")

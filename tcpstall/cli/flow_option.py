@@ -9,7 +9,7 @@ from tcpstall.cli.numbers import Number
 
 __all__ = ["FLOW", "InStore", "store_of_flow_option"]
 
-_IN_STORE = re.compile(r"([0-9a-f]{1,16})/([0-9]{1,18})", re.IGNORECASE)
+_IN_STORE = r"(?i)([0-9a-f]{1,16})/([0-9]{1,18})"
 
 
 class InStore(NamedTuple):
@@ -32,7 +32,7 @@ class _FlowType(click.ParamType[int | InStore]):
         if isinstance(value, InStore):
             return value
         if isinstance(value, str) and "/" in value:
-            if found := _IN_STORE.fullmatch(value.strip()):
+            if found := re.fullmatch(_IN_STORE, value.strip()):
                 return InStore(found[1].lower(), int(found[2]))
             self.fail(f"{value!r} is no flow of a store: write the columns scan and flow as SCAN/FLOW", param, ctx)
         return self._number.convert(value, param, ctx)

@@ -1,8 +1,6 @@
 """The captures that a command reads: those that were given, of any place, or those that hold a flow of a store."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -19,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["Inputs", "inputs", "is_elsewhere"]
 
 
-@dataclass
 class Inputs:
     """Captures by the names that the user gives them, and the flows that are wanted of them; none is all."""
 
-    names: tuple[str, ...]
-    flows: tuple[int, ...] = ()
-    streams: Streams = field(default_factory=lambda: Streams(sets=(), missing_before=()))
-    _copies: dict[str, tuple[str, CannotOpen | None]] = field(default_factory=dict)
+    def __init__(self, names: tuple[str, ...], flows: tuple[int, ...] = (), streams: Streams | None = None) -> None:
+        self.names = names
+        self.flows = flows
+        self.streams = Streams(sets=(), missing_before=()) if streams is None else streams
+        self._copies: dict[str, tuple[str, CannotOpen | None]] = {}
 
     @property
     def name(self) -> str:
@@ -61,6 +59,8 @@ class Inputs:
         """A copy where there is one, else what reads the capture where it lies. Raises CannotOpen with the reason."""
         if not is_elsewhere(name):
             return None
+        from pathlib import Path
+
         from tcpstall.archive.open_members import opened, reason
 
         try:

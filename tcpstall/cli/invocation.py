@@ -1,11 +1,12 @@
 """The command line of a run, for reports that name the command that made them."""
 
-import shlex
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.model import Capture
+if TYPE_CHECKING:
+    from tcpstall.model import Capture
 
 __all__ = ["Remembering", "command_line"]
 
@@ -21,8 +22,10 @@ class Remembering(click.Command):
         return super().parse_args(ctx, args)
 
 
-def command_line(captures: Sequence[Capture], *, anonymised: bool) -> str:
+def command_line(captures: "Sequence[Capture]", *, anonymised: bool) -> str:
     """The line that repeats the running command, quoted for a shell; with --anonymise the command alone."""
+    import shlex
+
     context = click.get_current_context()
     if anonymised:
         shown = [capture.path for capture in captures]

@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import click
 
 from tcpstall.cli.numbers import LARGEST
+from tcpstall.records import record
 from tcpstall.units import read_size
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 __all__ = ["MOMENT", "RATE", "SIZE", "SPAN", "Moment"]
 
-_RATE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([kmg]?)(bit(?:/s|ps)?|bps)?", re.IGNORECASE)
+_RATE = r"(?i)(\d+(?:\.\d*)?|\.\d+)\s*([kmg]?)(bit(?:/s|ps)?|bps)?"
 _PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _BITS = 8
 _MOST_BITS = 10**18
@@ -35,10 +38,10 @@ _FINER = {13: (3, "milliseconds"), 16: (6, "microseconds"), 19: (9, "nanoseconds
 """Decimal places of a count of parts of a second, by the digits that such a count has today."""
 _DAY_NS = 86_400 * _SECOND_NS
 
-_SPAN = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|h|d)")
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?")
-_EPOCH = re.compile(r"\d+(?:\.\d{1,9})?")
-_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?)?\s*(Z|[+-]\d{2}:?\d{2})?")
+_SPAN = r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|h|d)"
+_CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?"
+_EPOCH = r"\d+(?:\.\d{1,9})?"
+_ISO = r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?)?\s*(Z|[+-]\d{2}:?\d{2})?"
 
 
 class _RateType(click.ParamType[int]):
@@ -50,10 +53,10 @@ class _RateType(click.ParamType[int]):
         """Bytes a second."""
         if isinstance(value, int):
             return value
-        match = _RATE.fullmatch(value.strip())
+        match = re.fullmatch(_RATE, value.strip())
         if match and not match[2] and not match[3]:
             self.fail(f"{value!r} is no rate: its unit is missing; write {match[1]}Mbit, or {match[1]}bit", param, ctx)
-        bits = int(Decimal(match[1]) * _PREFIXES[match[2].lower()]) if match else 0
+        bits = int(_decimal(match[1]) * _PREFIXES[match[2].lower()]) if match else 0
         if not _BITS <= bits <= _MOST_BITS:
             self.fail(f"{value!r} is no rate: write bits a second, such as 100Mbit, 2.5Gbit or 640k", param, ctx)
         return bits // _BITS
@@ -93,7 +96,7 @@ class _SpanType(click.ParamType[int]):
         return span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Moment:
     """A point in time, absolute or counted from the captures' first packet or from the start of its day."""
 
@@ -125,7 +128,7 @@ class _MomentType(click.ParamType[Moment]):
         for read in readers:
             if (moment := read(text)) is not None and _EARLIEST_NS <= moment.ns <= _LATEST_NS:
                 return moment
-        if _EPOCH.fullmatch(text):
+        if re.fullmatch(_EPOCH, text):
             self.fail(f"{value!r} is beyond the year 2262: seconds since 1970 are meant{_finer(text)}", param, ctx)
         self.fail(
             f"{value!r} is no time: write 2026-03-01T10:45:49.05 (UTC unless a zone follows), 10:45:49.05 (on the "
@@ -151,21 +154,21 @@ def _finer(text: str) -> str:
 def _span(text: str) -> int | None:
     if text == "0":
         return 0
-    found = _SPAN.fullmatch(text)
-    return int(Decimal(found[1]) * _UNITS_NS[found[2]]) if found else None
+    found = re.fullmatch(_SPAN, text)
+    return int(_decimal(found[1]) * _UNITS_NS[found[2]]) if found else None
 
 
 def _after_first(text: str) -> Moment | None:
     if not text.startswith("+"):
         return None
     span = _span(text[1:])
-    if span is None and _EPOCH.fullmatch(text[1:]):
+    if span is None and re.fullmatch(_EPOCH, text[1:]):
         span = _seconds(text[1:])
     return None if span is None else Moment(span, "first packet")
 
 
 def _time_of_day(text: str) -> Moment | None:
-    found = _CLOCK.fullmatch(text)
+    found = re.fullmatch(_CLOCK, text)
     if not found:
         return None
     hours, minutes, seconds = (int(part or 0) for part in found.group(1, 2, 3))
@@ -176,12 +179,12 @@ def _time_of_day(text: str) -> Moment | None:
 
 
 def _epoch(text: str) -> Moment | None:
-    return Moment(_seconds(text)) if _EPOCH.fullmatch(text) else None
+    return Moment(_seconds(text)) if re.fullmatch(_EPOCH, text) else None
 
 
 def _iso(text: str) -> Moment | None:
     """`datetime` stops at microseconds, so the fraction is added here."""
-    found = _ISO.fullmatch(text)
+    found = re.fullmatch(_ISO, text)
     if not found:
         return None
     day, minute, second, fraction, zone = found.groups()
@@ -194,4 +197,10 @@ def _iso(text: str) -> Moment | None:
 
 
 def _seconds(text: str) -> int:
-    return int(Decimal(text) * _SECOND_NS)
+    return int(_decimal(text) * _SECOND_NS)
+
+
+def _decimal(text: str) -> "Decimal":
+    from decimal import Decimal
+
+    return Decimal(text)

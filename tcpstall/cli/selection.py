@@ -1,10 +1,7 @@
 """The options that choose which part of a capture is analysed."""
 
-import json
-import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypedDict
 
 import click
@@ -21,7 +18,7 @@ _STANDARD_INPUT = "-"
 
 _LAST_PORT = 65_535
 
-_NAME = re.compile(r"(?!\d+(\.\d+)*$)[a-z0-9*?_][a-z0-9*?_-]*(\.[a-z0-9*?_-]+)*")
+_NAME = r"(?!\d+(\.\d+)*$)[a-z0-9*?_][a-z0-9*?_-]*(\.[a-z0-9*?_-]+)*"
 """A host's name, with * and ? for any characters; a name of digits alone is a mistyped address."""
 
 _DIGITS = 10
@@ -54,7 +51,7 @@ class _HostType(click.ParamType[str]):
             return str(ip_address(bare.partition("%")[0]))
         except ValueError:
             name = bare.lower().rstrip(".")
-            if _NAME.fullmatch(name):
+            if re.fullmatch(_NAME, name):
                 return name
             self.fail(
                 f"{value!r} is no IP address, no network such as 192.0.2.0/24 and no name such as *.example.org",
@@ -136,7 +133,7 @@ def chosen(
     since_ns, until_ns = _resolved(captures, since, until)
     if since_ns is not None and until_ns is not None and until_ns <= since_ns:
         raise click.UsageError("--until must be later than --since")
-    if names := [host for host in hosts if _NAME.fullmatch(host)]:
+    if names := [host for host in hosts if re.fullmatch(_NAME, host)]:
         hosts = [host for host in hosts if host not in names] + _called(captures, names)
     return Selection(
         flows=captures.flows,
@@ -166,6 +163,10 @@ def _called(captures: Inputs, names: Sequence[str]) -> list[str]:
 
 def _first_packet_ns(captures: Sequence[str]) -> int:
     """The earliest timestamp of the captures; costs one reading of them, as the border has no shorter way to ask."""
+    import json
+    import os
+    from pathlib import Path
+
     with Path(os.devnull).open("wb") as nowhere:
         written = _core.write(captures, nowhere.fileno(), format="csv", bursts=False)
     rows: list[Mapping[str, Any]] = [json.loads(status.json) for status in written.captures]

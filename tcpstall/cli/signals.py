@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -130,7 +129,7 @@ def was_interrupted(capture: str) -> bool:
 
 def _is_pipe(name: str) -> bool:
     try:
-        mode = os.fstat(0).st_mode if name == _STANDARD_INPUT else Path(name).stat().st_mode
+        mode = os.fstat(0).st_mode if name == _STANDARD_INPUT else os.stat(name).st_mode  # noqa: PTH116 - pathlib costs start time
     except (OSError, ValueError):
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -4,8 +4,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,9 +13,12 @@ from tcpstall.cli.capture_options import Reading
 from tcpstall.cli.exits import writing
 from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.invocation import command_line
-from tcpstall.model import Analysis, Flow, Sort
+from tcpstall.records import record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tcpstall.model import Analysis, Flow, Sort
     from tcpstall.report.ticket import Picture
 
 __all__ = ["FORMS", "PLOT_FORMATS", "Pictures", "most_flows", "readable_again", "write"]
@@ -35,10 +36,10 @@ def most_flows(top: int | None) -> int:
 
 
 def write(
-    analysis: Analysis,
+    analysis: "Analysis",
     form: str,
     *,
-    sort: Sort,
+    sort: "Sort",
     top: int | None,
     min_stall_ns: int,
     pictures: "Pictures | None",
@@ -70,17 +71,17 @@ def write(
         sys.stdout.buffer.flush()
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class Pictures:
     """The folder of the pictures, their format, and the reading of the captures."""
 
     captures: Inputs
     """Names of the captures as given: an anonymised analysis lacks them."""
-    folder: Path
+    folder: "Path"
     suffix: str
     how: Reading
 
-    def drawn(self, analysis: Analysis, flows: Sequence[Flow]) -> Iterator[tuple[Flow | None, "Picture"]]:
+    def drawn(self, analysis: "Analysis", flows: "Sequence[Flow]") -> "Iterator[tuple[Flow | None, Picture]]":
         """Each picture once it is written, with the flow that it shows; None for all together."""
         from tcpstall import plot
 
@@ -109,7 +110,7 @@ class Pictures:
             yield subject.flow, _picture(file, shows)
 
     @contextmanager
-    def _file(self, name: str) -> Iterator[Path]:
+    def _file(self, name: str) -> "Iterator[Path]":
         file = self.folder / f"{name}.{self.suffix}"
         with writing(str(file)):
             yield file
@@ -121,8 +122,10 @@ def readable_again(captures: Sequence[str]) -> None:
         raise click.UsageError("pictures need a file, not standard input: save the capture first, or leave --plots out")
 
 
-def _picture(file: Path, shows: str) -> "Picture":
+def _picture(file: "Path", shows: str) -> "Picture":
     """With a link that a page in the working directory can follow."""
+    from pathlib import Path
+
     from tcpstall.report.ticket import Picture
 
     return Picture(Path(os.path.relpath(file)).as_posix(), shows)

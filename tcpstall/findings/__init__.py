@@ -1,11 +1,15 @@
 """Findings: the same cause at the same service over many flows, ranked by the time that a change could give back."""
 
-from tcpstall.findings.advice import advice, gain, remedy
-from tcpstall.findings.as_json import finding_row, findings_json
-from tcpstall.findings.finding import Example, Finding
-from tcpstall.findings.ranking import findings, ranked
-from tcpstall.findings.telling import Telling, first_to_see, led, telling
-from tcpstall.findings.words import evidence, headline, sentence, where
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tcpstall.findings.as_json import finding_row, findings_json
+    from tcpstall.findings.changes import advice, gain, remedy
+    from tcpstall.findings.choice import Telling, first_to_see, led, telling
+    from tcpstall.findings.finding import Example, Finding
+    from tcpstall.findings.ranking import findings, ranked
+    from tcpstall.findings.words import evidence, headline, sentence, where
 
 __all__ = [
     "Example",
@@ -26,3 +30,21 @@ __all__ = [
     "telling",
     "where",
 ]
+
+_MODULES = {
+    **dict.fromkeys(("advice", "gain", "remedy"), "changes"),
+    **dict.fromkeys(("finding_row", "findings_json"), "as_json"),
+    **dict.fromkeys(("Example", "Finding"), "finding"),
+    **dict.fromkeys(("findings", "ranked"), "ranking"),
+    **dict.fromkeys(("Telling", "first_to_see", "led", "telling"), "choice"),
+    **dict.fromkeys(("evidence", "headline", "sentence", "where"), "words"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A name, when it is asked for: the JSON report needs no flow in full."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"tcpstall.findings.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tcpstall.findings.advice import advice, gain
+from tcpstall.findings.changes import advice, gain
 from tcpstall.findings.finding import Finding
 from tcpstall.findings.words import evidence, headline, sentence, where
 

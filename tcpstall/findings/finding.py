@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from tcpstall.model import Endpoint, Side
+from tcpstall.model.endpoint import Endpoint, Side
+from tcpstall.records import record
 
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Example", "Finding", "read"]
 
@@ -22,7 +22,7 @@ UNSURE = frozenset({"unexplained", "one-sided", "server-timer"})
 """Kinds of time whose cause the capture does not show, or not whether anybody waited."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Example:
     """The flow that shows a finding best. Sizes are of the data of the finding's side; None is unknown."""
 
@@ -56,7 +56,7 @@ class Example:
         return value if isinstance(value, int) else None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """The same cause at the same service: `side` is the end whose data waited, of `reset` the end that sent it.
 

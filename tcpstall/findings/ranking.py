@@ -1,10 +1,13 @@
 """Ranks findings by the time that a change could give back; time that no change can give back never leads."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from tcpstall.findings.finding import FAILURES, IDLE, UNSURE, Finding, read
 from tcpstall.findings.merging import together
-from tcpstall.model import Analysis
+
+if TYPE_CHECKING:
+    from tcpstall.model import Analysis
 
 __all__ = ["findings", "ranked"]
 
@@ -23,7 +26,7 @@ _LEAST_NS = 1_000_000
 """A finding of less time is left out where there is another finding."""
 
 
-def findings(analysis: Analysis) -> list[Finding]:
+def findings(analysis: "Analysis") -> list[Finding]:
     """The findings of an analysis, ranked."""
     return ranked(read(analysis.findings_facts), analysis.total)
 

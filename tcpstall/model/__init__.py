@@ -4,14 +4,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tcpstall.model.analysis import Analysis, Held, Sort, Table
+    from tcpstall.model.analysis import Analysis, Held, Table
     from tcpstall.model.capture import Capture, CaptureWarning
+    from tcpstall.model.endpoint import Endpoint, Side
     from tcpstall.model.flow import (
         Attempt,
         Burst,
         Connection,
         Direction,
-        Endpoint,
         Evidence,
         Exchange,
         Flow,
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
         Part,
         RttSpike,
         Service,
-        Side,
         Stall,
         Vantage,
     )
+    from tcpstall.model.order import Sort
     from tcpstall.model.reader import Path, Paths, analyze, raise_unreadable
 
 __all__ = [
@@ -56,8 +56,10 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    **dict.fromkeys(("Analysis", "Held", "Sort", "Table"), "analysis"),
+    **dict.fromkeys(("Analysis", "Held", "Table"), "analysis"),
     **dict.fromkeys(("Capture", "CaptureWarning"), "capture"),
+    **dict.fromkeys(("Endpoint", "Side"), "endpoint"),
+    "Sort": "order",
     **dict.fromkeys(("Path", "Paths", "analyze", "raise_unreadable"), "reader"),
 }
 """Modules of the names that `flow` has not."""

@@ -5,7 +5,6 @@ A flow is decoded only when somebody looks at it.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -13,17 +12,16 @@ from tcpstall import _core
 from tcpstall.causes import Cause
 from tcpstall.model.capture import Capture
 from tcpstall.model.flow import Flow, Service
+from tcpstall.model.order import Sort
 from tcpstall.model.rows import as_flow, as_service, column, combined
+from tcpstall.records import record
 from tcpstall.units import counted, duration
-
-Sort: TypeAlias = Literal["lost", "duration", "bytes", "start", "stalls"]
-"""Keys that flows are ranked by: largest first, except `start`, which is earliest first."""
 
 Table: TypeAlias = Literal["flows", "bursts", "stalls", "exchanges"]
 """The tables of an analysis."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Held:
     """The flows that an analysis holds: the first `top` by `sort`, and the first `top` by time lost."""
 

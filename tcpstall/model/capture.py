@@ -3,15 +3,15 @@
 import dataclasses
 import json
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 
 from tcpstall import _core
 from tcpstall.errors import ExitCode, about
-from tcpstall.model.rows import pick
+from tcpstall.model.pick import pick
+from tcpstall.records import record
 from tcpstall.trust import CaptureTrust
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CaptureWarning:
     """Something in an input that a reader of the report must know; `count` says how often."""
 
@@ -20,7 +20,7 @@ class CaptureWarning:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Capture:
     """One input and the outcome of reading it. `skipped` counts the packets that were not analysed, by reason."""
 

@@ -1,31 +1,19 @@
 """A flow and its parts: ends, handshake, directions, bursts, stalls, exchanges; and the service that it belongs to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from dataclasses import field
+from typing import TypeAlias
 
 from tcpstall.causes import Cause
+from tcpstall.model.endpoint import Endpoint, Side
+from tcpstall.records import record
 from tcpstall.trust import Trust
-
-Side: TypeAlias = Literal["client", "server"]
-"""An end of a connection: the client sent the SYN."""
 
 Evidence: TypeAlias = Mapping[str, int | None]
 """Evidence for a stall's label, by name with its unit as suffix (`in_flight_bytes`); None is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """One end of a connection; as text `192.0.2.1:80` or `[2001:db8::1]:80`."""
-
-    address: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
-
-
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Vantage:
     """Place of the capture: `client`, `server`, `between` or `unknown`; confidence from 0 to 1."""
 
@@ -33,7 +21,7 @@ class Vantage:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Handshake:
     """The three-way handshake; `duration_ns` is None where no SYN was captured."""
 
@@ -41,7 +29,7 @@ class Handshake:
     duration_ns: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Direction:
     """The data of one end: sizes in payload bytes, `segments` counts frames with payload; None is unknown.
 
@@ -83,7 +71,7 @@ class Direction:
     """The latest of them came so long after what overtook it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Burst:
     """Segments that one sender sent without waiting between them. Times in nanoseconds since the epoch."""
 
@@ -95,7 +83,7 @@ class Burst:
     in_flight_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attempt:
     """One attempt to repair a loss: `timeout`, `fast-retransmit` or `tail-loss`, after waiting so long for news."""
 
@@ -104,7 +92,7 @@ class Attempt:
     waited_ns: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stall:
     """One wait of one sender with one cause.
 
@@ -135,7 +123,7 @@ class Stall:
     """Whose the excess was: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; None where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RttSpike:
     """The peak of an episode in which round trips were above five times the base one, and the state at that moment."""
 
@@ -146,7 +134,7 @@ class RttSpike:
     peer_window_bytes: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Part:
     """A share of an exchange's latency.
 
@@ -162,7 +150,7 @@ class Part:
     waits: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Exchange:
     """One request and its response.
 
@@ -185,7 +173,7 @@ class Exchange:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Connection:
     """Use and end of a connection.
 
@@ -201,7 +189,7 @@ class Connection:
     idle_before_close_ns: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IdleClose:
     """A keep-alive that only one end keeps: `side` closes connections idle for about `after_ns`, the other never."""
 
@@ -210,7 +198,7 @@ class IdleClose:
     connections: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Service:
     """The connections to one address and port.
 
@@ -237,7 +225,7 @@ class Service:
     """Connections that came to that, see `Flow.outcome`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Flow:
     """One connection. `time_ns` gives every nanosecond from `start_ns` to `end_ns` one owner and sums to the length.
 

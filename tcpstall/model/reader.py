@@ -8,8 +8,9 @@ from tcpstall import _core
 from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError
 from tcpstall.keys import derived
 from tcpstall.labels import read_label
-from tcpstall.model.analysis import Analysis, Held, Sort
+from tcpstall.model.analysis import Analysis, Held
 from tcpstall.model.capture import Capture
+from tcpstall.model.order import Sort
 from tcpstall.taps import refuse_two_taps
 
 Path: TypeAlias = str | os.PathLike[str]

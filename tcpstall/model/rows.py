@@ -2,16 +2,16 @@
 
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from tcpstall import _core
 from tcpstall.causes import Cause
+from tcpstall.model.endpoint import Endpoint
 from tcpstall.model.flow import (
     Attempt,
     Burst,
     Connection,
     Direction,
-    Endpoint,
     Exchange,
     Flow,
     Handshake,
@@ -22,11 +22,10 @@ from tcpstall.model.flow import (
     Stall,
     Vantage,
 )
+from tcpstall.model.pick import pick
 from tcpstall.trust import Trust
 
-__all__ = ["as_flow", "as_service", "column", "combined", "pick"]
-
-_Row = TypeVar("_Row")
+__all__ = ["as_flow", "as_service", "column", "combined"]
 
 _UNKNOWN = -(2**63)
 
@@ -70,15 +69,6 @@ def as_exchange(row: Mapping[str, Any]) -> Exchange:
 def as_service(row: Mapping[str, Any]) -> Service:
     """A service from its row in the JSON report."""
     return pick(Service, row, idle_close=row["idle_close"] and pick(IdleClose, row["idle_close"]))
-
-
-def pick(kind: type[_Row], row: Mapping[str, Any], **made: object) -> _Row:
-    """The fields of `kind` from `row`, with `made` in place of what needs a type of its own.
-
-    The report may grow fields between releases; those that the class does not know stay in the JSON.
-    """
-    names = kind.__dataclass_fields__  # type: ignore[attr-defined]
-    return kind(**{name: row[name] for name in names if name in row and name not in made} | made)
 
 
 def column(table: _core.Table, name: str) -> Sequence[int]:

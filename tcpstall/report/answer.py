@@ -1,11 +1,11 @@
 """The answer in words, free of any form: what a flow lost to which cause and what to change."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tcpstall.causes import Cause
 from tcpstall.facts import own_pauses
 from tcpstall.model import Analysis, Flow, Side, Stall
+from tcpstall.records import record
 from tcpstall.report.limits import lifting
 from tcpstall.report.outcome import headline
 from tcpstall.report.path import reached_link
@@ -45,7 +45,7 @@ _TOLD_BY_TRUST = {
 """Notes that the line about trust covers, with the reasons that cover them."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class Finding:
     """A cause that matters to a flow: how much of its time it owns, what happened, what to change."""
 

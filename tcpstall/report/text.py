@@ -1,7 +1,6 @@
 """Lines that fold between words, and never between a figure and what it counts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
@@ -9,6 +8,7 @@ from rich.padding import Padding
 from rich.segment import Segment
 from rich.text import Text
 
+from tcpstall.records import record
 from tcpstall.units import held
 
 __all__ = ["whole"]
@@ -17,7 +17,7 @@ _HELD = "\ue000"
 """A character of private use that holds them together while lines are made: rich folds at any white space."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class _Whole:
     """Prints the text as rich does, with its figures whole."""
 

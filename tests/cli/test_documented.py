@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
+from tcpstall.cli import COMMANDS as SENTENCES
 from tcpstall.cli import tcpstall
 from tcpstall.errors import ExitCode
 from tests.documents import DOCS, README, REPOSITORY
@@ -62,6 +63,12 @@ def test_each_option_and_command_has_a_help_text(name: str) -> None:
     assert COMMANDS[name].help
     for parameter in COMMANDS[name].params:
         assert isinstance(parameter, click.Argument) or getattr(parameter, "help", None), parameter.name
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_the_list_of_commands_has_the_first_sentence_of_their_help(name: str) -> None:
+    listed = click.Command(name, help=SENTENCES[name])
+    assert listed.get_short_help_str(1_000) == COMMANDS[name].get_short_help_str(1_000)
 
 
 def test_shell_completion_is_documented() -> None:

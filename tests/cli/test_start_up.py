@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tcpstall.cli import COMMANDS
 from tests.cli.conftest import environment
 
 HEAVY = {
@@ -30,7 +31,7 @@ import json, os, sys
 from tcpstall.cli import main
 code = main(sys.argv[1:])
 sys.stdout.flush()
-os.write(2, json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]).encode())
+os.write(2, json.dumps([code, sorted(sys.modules)]).encode())
 """
 
 
@@ -40,7 +41,7 @@ def _imported(*arguments: str) -> set[str]:
     )
     code, modules = json.loads(done.stderr)
     assert code == 0
-    return set(modules)
+    return {*modules, *(name.partition(".")[0] for name in modules)}
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,17 @@ def test_help_imports_no_heavy_library(arguments: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("form", ["json", "ndjson", "csv"])
 def test_data_formats_need_no_terminal_library(capture: Path, form: str) -> None:
     assert not _imported("analyze", str(capture), "--format", form) & HEAVY
+
+
+def test_data_formats_load_no_model_of_flows(capture: Path) -> None:
+    unused = {"tcpstall.model.flow", "tcpstall.findings.choice", "tcpstall.taps", "tcpstall.cli.help"}
+    assert not _imported("analyze", str(capture), "--format", "json") & unused
+
+
+def test_the_list_of_commands_loads_no_command() -> None:
+    modules = _imported("--help")
+    assert not modules & {f"tcpstall.cli.{name}" for name in COMMANDS}
+    assert "tcpstall.model" not in modules
 
 
 def test_tables_need_no_picture_library(capture: Path) -> None:

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use crate::time::Nanos;
 
-/// Excess of the queue's length over twice its live entries from which the queue is swept.
+/// Excess of the queue's length, over nearly twice its live entries, from which the queue is swept. Limits are powers of two,
+/// and so is a queue's room: twice the live entries and a few more would take twice the memory.
 const SLACK: usize = 64;
 
 /// A flow's place in the table when it was put into a queue.
@@ -83,6 +84,11 @@ impl Waiting {
         (self.queue, self.live) = (places, live);
     }
 
+    /// Frees the queue's memory: the stream is over.
+    pub(super) fn frees(&mut self) {
+        self.queue = VecDeque::new();
+    }
+
     /// Adds a flow.
     pub(super) fn enters(&mut self, place: TablePlace) {
         self.queue.push_back(place);
@@ -139,7 +145,7 @@ impl Waiting {
 
     #[inline]
     fn is_swept(&self) -> bool {
-        self.queue.len() <= 2 * self.live + SLACK
+        self.queue.len() <= 2 * self.live - self.live / 8 + SLACK
     }
 
     /// Removes the places of flows that are gone, once they are most.

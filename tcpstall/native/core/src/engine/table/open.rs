@@ -1,8 +1,9 @@
 //! The flows of a table that are open: takes them out, puts them in, and changes their numbers.
 
 use std::collections::VecDeque;
+use std::mem;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashTable};
 
 use super::super::deal::Load;
 use super::tidy::at_rest;
@@ -64,10 +65,15 @@ impl Table {
         done
     }
 
-    /// Ends all open flows; `latest` is the latest segment of any flow, if this table has not heard of a later one.
+    /// Ends all open flows; `latest` is the latest segment of any flow, if this table has not heard of a later one. Frees the
+    /// table's memory: long flows need theirs when they are finished.
     pub(in super::super) fn ends(&mut self, latest: Nanos) -> impl Iterator<Item = Ended> {
         let (marks, latest, flights) = (self.marks, self.latest.max(latest), &mut self.flights);
-        self.entries.drain(..).flatten().map(move |entry| {
+        (self.index, self.free, self.recent) = (HashTable::default(), Vec::new(), None);
+        for queue in [&mut self.half_open, &mut self.begun, &mut self.followed, &mut self.resting] {
+            queue.frees();
+        }
+        mem::take(&mut self.entries).into_iter().flatten().map(move |entry| {
             flights.leave(entry.watch());
             entry.ends(u64::MAX, marks, true, latest)
         })

@@ -1,16 +1,16 @@
 """Chooses the flow to show in full: one that shows the first finding, not the one that was idle longest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tcpstall.findings.finding import Finding
 from tcpstall.findings.ranking import findings
 from tcpstall.model import Analysis, Flow, Sort
+from tcpstall.records import record
 
 __all__ = ["Telling", "first_to_see", "led", "telling"]
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class Telling:
     """Content of a report of many flows: findings, the flow that shows the first, and flows to show in full."""
 
