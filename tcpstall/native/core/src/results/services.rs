@@ -5,15 +5,18 @@
 //! have saved: an earlier connection, kept open, could have replaced each of them. Their cost is counted at the
 //! client's mean handshake with that service. Connections whose handshake was not captured whole are left out.
 
-use std::cmp::Reverse;
+mod client;
 
-use hashbrown::HashMap;
+use std::cmp::Reverse;
+use std::mem;
+
+use hashbrown::{HashMap, HashSet};
 use serde::{Serialize, Serializer};
 
+use self::client::Client;
 use super::outcome::Outcome;
 use super::room::Room;
 use super::rows::FlowRow;
-use crate::few::Few;
 use crate::flow::End;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
@@ -91,17 +94,8 @@ fn shown<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Er
 }
 
 #[derive(Clone, Default)]
-struct Client {
-    handshake: Nanos,
-    spans: Few<(Nanos, Nanos), 1>,
-    /// Connections whose spans were added up to make room.
-    earlier: usize,
-    /// Most connections open together until then.
-    most_open: usize,
-}
-
-#[derive(Clone, Default)]
 struct Service {
+    number: u32,
     connections: u64,
     of_further_clients: u64,
     exchanges: u64,
@@ -125,12 +119,20 @@ fn place_of(outcome: Outcome) -> Option<usize> {
     }
 }
 
+/// Place of a client without a whole handshake.
+const NO_PLACE: u32 = u32::MAX;
+
 /// Services of the flows that have ended.
 #[derive(Clone, Default)]
 pub struct Services {
     room: Room,
     services: HashMap<Endpoint, Service>,
-    clients: HashMap<(Endpoint, Address), Client>,
+    /// Number of services so far.
+    numbers: u32,
+    /// Places in `timed` by the service's number and the client: a flood has clients by the hundred thousand, and no
+    /// handshakes.
+    clients: HashMap<(u32, Address), u32>,
+    timed: Vec<Client>,
     spans: usize,
     dropped: u64,
 }
@@ -147,9 +149,13 @@ impl Services {
             self.small_ones_leave();
         }
         if self.spans >= self.room.spans {
-            self.spans = self.clients.values_mut().map(Client::adds_up).sum();
+            self.spans = self.timed.iter_mut().map(Client::adds_up).sum();
         }
-        let service = self.services.entry(row.server).or_default();
+        let numbers = &mut self.numbers;
+        let service = self.services.entry(row.server).or_insert_with(|| {
+            *numbers += 1;
+            Service { number: *numbers, ..Service::default() }
+        });
         service.connections += u64::from(!row.continues);
         service.exchanges += row.connection.exchanges;
         if let Some(place) = row.outcome.outcome.and_then(place_of) {
@@ -167,16 +173,21 @@ impl Services {
         if row.continues {
             return; // Its first part has the handshake.
         }
-        let client = (row.server, row.client.address);
+        let client = (service.number, row.client.address);
         if self.clients.len() >= self.room.clients && !self.clients.contains_key(&client) {
             service.of_further_clients += 1;
             return;
         }
-        let client = self.clients.entry(client).or_default();
+        let place = self.clients.entry(client).or_insert(NO_PLACE);
         if let (true, Some(handshake)) = (row.handshake.complete, row.handshake.duration_ns) {
             service.handshakes += 1;
             service.handshake += handshake;
             self.spans += 1;
+            if *place == NO_PLACE {
+                *place = self.timed.len() as u32;
+                self.timed.push(Client::default());
+            }
+            let client = &mut self.timed[*place as usize];
             client.handshake += handshake;
             client.spans.push((row.start_ns, row.connection.closed_ns.unwrap_or(row.end_ns)));
         }
@@ -191,8 +202,18 @@ impl Services {
             self.dropped += connections;
             self.services.remove(&server);
         }
-        self.clients.retain(|(server, _), _| self.services.contains_key(server));
-        self.spans = self.clients.values().map(|client| client.spans.len()).sum();
+        let kept: HashSet<u32> = self.services.values().map(|service| service.number).collect();
+        let mut timed = Vec::new();
+        self.clients.retain(|(service, _), place| {
+            let stays = kept.contains(service);
+            if let Some(client) = self.timed.get_mut(*place as usize).filter(|_| stays) {
+                *place = timed.len() as u32;
+                timed.push(mem::take(client));
+            }
+            stays
+        });
+        self.timed = timed;
+        self.spans = self.timed.iter().map(|client| client.spans.len()).sum();
     }
 
     /// Connections of services that had to leave.
@@ -202,14 +223,14 @@ impl Services {
 
     /// The services, ordered by the savings of reuse, then by connections.
     pub fn rows(mut self) -> Vec<ServiceRow> {
-        let mut saved: HashMap<Endpoint, (u64, u64, Nanos)> = HashMap::new();
-        for ((server, _), client) in &mut self.clients {
-            let (avoidable, cost) = client.avoidable();
-            let known = saved.entry(*server).or_default();
+        let mut saved: HashMap<u32, (u64, u64, Nanos)> = HashMap::new();
+        for ((service, _), place) in &self.clients {
+            let (avoidable, cost) = self.timed.get_mut(*place as usize).map(Client::avoidable).unwrap_or_default();
+            let known = saved.entry(*service).or_default();
             *known = (known.0 + 1, known.1 + avoidable, known.2 + cost);
         }
         let row = |(server, service): (Endpoint, Service)| {
-            let (clients, avoidable_handshakes, avoidable_ns) = saved.get(&server).copied().unwrap_or_default();
+            let (clients, avoidable_handshakes, avoidable_ns) = saved.get(&service.number).copied().unwrap_or_default();
             ServiceRow {
                 address: server.address,
                 port: server.port,
@@ -233,41 +254,6 @@ impl Services {
         let mut rows: Vec<ServiceRow> = self.services.into_iter().map(row).collect();
         rows.sort_by_key(|row| (Reverse(row.avoidable_ns), Reverse(row.connections), row.address, row.port));
         rows
-    }
-}
-
-impl Client {
-    /// Connections beyond the largest number open together, and the cost of their handshakes.
-    fn avoidable(&mut self) -> (u64, Nanos) {
-        let all = self.earlier + self.spans.len();
-        let avoidable = all - self.most_open();
-        let cost = i128::from(self.handshake.0) * avoidable as i128 / all.max(1) as i128;
-        (avoidable as u64, Nanos(cost as i64))
-    }
-
-    /// Largest number of connections open together.
-    fn most_open(&mut self) -> usize {
-        let mut ends: Vec<Nanos> = self.spans.iter().map(|span| span.1).collect();
-        ends.sort_unstable();
-        self.spans.sort_unstable();
-        let (mut over, mut most) = (0, self.most_open);
-        for (index, (start, _)) in self.spans.iter().enumerate() {
-            while ends[over] <= *start && over < index {
-                over += 1;
-            }
-            most = most.max(index + 1 - over);
-        }
-        most
-    }
-
-    /// Adds up the half of the spans that ended first; returns the number of those left.
-    fn adds_up(&mut self) -> usize {
-        self.most_open = self.most_open();
-        let half = self.spans.len() / 2;
-        self.spans.sort_unstable_by_key(|span| span.1);
-        self.spans.drain(..half);
-        self.earlier += half;
-        self.spans.len()
     }
 }
 
@@ -302,7 +288,7 @@ mod tests {
     use crate::wire::{Address, Flags, Segment};
 
     fn avoidable(spans: &[(i64, i64)]) -> (u64, Nanos) {
-        let spans: super::Few<_, 1> = spans.iter().map(|span| (Nanos(span.0), Nanos(span.1))).collect();
+        let spans: crate::few::Few<_, 1> = spans.iter().map(|span| (Nanos(span.0), Nanos(span.1))).collect();
         Client { handshake: Nanos(10 * spans.len() as i64), spans, ..Client::default() }.avoidable()
     }
 
