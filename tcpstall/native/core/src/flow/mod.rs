@@ -17,6 +17,7 @@ pub mod min_rtt;
 pub mod outstanding;
 mod part;
 mod pending;
+mod queue;
 pub mod ranges;
 pub mod reordering;
 pub mod roles;
