@@ -1,6 +1,6 @@
 //! One connection: its handshake, its two directions of data, and its end.
 
-use super::end::End;
+use super::end::{End, split};
 use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
@@ -188,11 +188,8 @@ impl Connection {
     /// applied.
     #[inline(always)]
     pub fn measure(&mut self, segment: &Segment, sender: End) {
-        self.half_mut(sender.peer()).vantage.towards(segment);
-        self.half_mut(sender).vantage.from_end(segment);
-        if self.half(sender).vantage.min_rtt.is_rising() {
-            self.half_mut(sender.peer()).doubt_round_trip();
-        }
+        let (own, peer) = split(&mut self.halves, sender);
+        own.measures_distance(peer, segment);
     }
 
     /// Takes in a round trip that the ACK of `sender`'s data measured; the ACK before it reached the sender at `heard`.

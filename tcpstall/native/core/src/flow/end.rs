@@ -33,6 +33,15 @@ impl End {
     }
 }
 
+/// The value of `end` and that of its peer.
+#[inline]
+pub fn split<T>([client, server]: &mut [T; 2], end: End) -> (&mut T, &mut T) {
+    match end {
+        End::Client => (client, server),
+        End::Server => (server, client),
+    }
+}
+
 /// A pair holds the client's value, then the server's.
 impl<T> Index<End> for [T; 2] {
     type Output = T;

@@ -1,6 +1,5 @@
 //! Effects of a segment or an acknowledgement on one direction of data.
 
-use super::short::Short;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
@@ -63,10 +62,6 @@ pub struct Acked {
     pub unseen_tail: i64,
     /// The time when it reached the sender is unknown: the tap's distance had not been measured yet.
     pub blind: bool,
-    /// Segments shorter than a full one that were outstanding before the acknowledgement.
-    pub short_before: Short,
-    /// Short writes of their own among them.
-    pub briefs_before: u32,
     /// The round trip that it measures; `None` where the covered data was sent more than once (Karn's rule).
     pub sample: Option<Nanos>,
     /// A duplicate ACK, or one with new SACK blocks.

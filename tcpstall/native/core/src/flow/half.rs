@@ -1,14 +1,17 @@
 //! One direction of data: sent and acknowledged bytes, in the sender's own order of events.
 
 mod acks;
+mod calm;
 mod copies;
 mod in_order;
+mod measured;
 mod memory;
 mod mss;
 mod part;
 
 use std::collections::VecDeque;
 
+pub use self::calm::CalmAck;
 use super::ack_clock::AckClock;
 use super::disorder::{Ahead, Disorder};
 use super::events::Sending;
@@ -202,9 +205,15 @@ impl Half {
         self.outstanding.flight_when_sent(start, end)
     }
 
-    /// Makes the next round trip count, however normal it is.
-    pub fn doubt_round_trip(&mut self) {
-        self.steady = false;
+    /// Measures the tap's distance to this sender of the segment, and the start of its way to the `peer`: if longer round
+    /// trips are waiting to be believed, the peer's next one counts, however normal it is.
+    #[inline(always)]
+    pub(super) fn measures_distance(&mut self, peer: &mut Half, segment: &Segment) {
+        peer.vantage.towards(segment);
+        self.vantage.from_end(segment);
+        if self.vantage.min_rtt.is_rising() {
+            peer.steady = false;
+        }
     }
 
     /// True while SACK blocks or unfilled holes show data missing at the receiver.

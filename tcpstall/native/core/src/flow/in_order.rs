@@ -1,8 +1,9 @@
 //! The short way of most segments: each is the next of its sender in an open connection.
 
 use super::connection::{Connection, Effect, State};
-use super::end::End;
+use super::end::{End, split};
 use super::events::Sending;
+use super::half::CalmAck;
 use super::pending::PendingAck;
 use crate::wire::{Flags, Segment};
 
@@ -39,12 +40,55 @@ impl Connection {
         placed && !half.awaits_acks() && !half.is_acked_ahead() && !self.half(sender.peer()).vantage.awaits_unseen()
     }
 
+    /// The next segment of `sender` can bring nothing else than data, and its peer has nothing to learn from that.
+    #[inline(always)]
+    pub fn may_run(&self, sender: End) -> bool {
+        !self.half(sender.peer()).awaits_acks() && self.is_quiet(sender)
+    }
+
     /// True if data of `sender`, in an open connection, is its next in order.
     #[inline(always)]
     pub fn continues(&self, segment: &Segment, sender: End) -> bool {
         segment.flags.0 & LOOK.0 == Flags::ACK.0
             && !(segment.goes_on || segment.options_cut)
             && self.half(sender).is_followed_by(segment)
+    }
+
+    /// True if ACKs of the peer without payload, each next in order, can only acknowledge data of `sender`.
+    pub fn is_calm(&self, sender: End) -> bool {
+        let under_way = self.handshake.done.is_some() || sender == End::Client || self.handshake.syn_ack.is_none();
+        under_way && self.half(sender).is_calm()
+    }
+
+    /// The ACK that a segment without payload brings to `sender`, whose half is calm, if the segment is its peer's next in
+    /// order and brings nothing else.
+    #[inline(always)]
+    pub fn calm_ack(&self, segment: &Segment, sender: End) -> Option<CalmAck> {
+        let peer = sender.peer();
+        let is_due = self.half(peer).ip_id.is_due(segment);
+        let is_next = segment.flags.0 & LOOK.0 == Flags::ACK.0
+            && segment.payload == 0
+            && segment.time >= self.end
+            && self.sender(segment) == peer
+            && !(segment.goes_on || segment.options_cut)
+            && self.half(peer).is_joined_by(segment)
+            && (is_due || !self.half(peer).ip_id.is_repeated_by(segment));
+        if is_next { self.half(sender).calm_ack(segment, is_due) } else { None }
+    }
+
+    /// Takes in the segment of such an ACK, except for the ACK.
+    #[inline(always)]
+    pub fn hears_calm(&mut self, segment: &Segment, ack: &CalmAck, sender: End) {
+        self.segments += 1;
+        self.end = segment.time;
+        self.silence[sender].is_broken(segment.time);
+        let (half, peer) = split(&mut self.halves, sender);
+        peer.measures_distance(half, segment);
+        if ack.is_due {
+            peer.ip_id.goes_on(segment);
+        } else {
+            peer.ip_id.follow(segment, peer.mss());
+        }
     }
 
     /// Takes in data that continues a run of `sender`.

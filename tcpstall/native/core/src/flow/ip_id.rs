@@ -107,6 +107,23 @@ impl IpId {
         few && segment.ip_id.is_some_and(|id| id != 0 && id.wrapping_sub(from) < to.wrapping_sub(from))
     }
 
+    /// The packet has the IP-ID that follows the last one's: it is no copy, and nothing is missing before it.
+    #[inline(always)]
+    pub fn is_due(&self, segment: &Segment) -> bool {
+        let (Some(id), Some((last, expected))) = (segment.ip_id, self.last) else { return false };
+        let ahead = id.wrapping_sub(last);
+        u32::from(ahead) == expected && ahead.wrapping_sub(1) < 1 << 15
+    }
+
+    /// Takes in such a packet without payload, as [`IpId::follow`] does.
+    #[inline(always)]
+    pub fn goes_on(&mut self, segment: &Segment) {
+        self.last = segment.ip_id.map(|id| (id, 1));
+        self.overtaken = false;
+        self.counted(true);
+        (self.time, self.ack, self.ttl) = (segment.time, segment.ack, segment.ttl);
+    }
+
     /// Packets sent since the last one seen that did not pass; 0 where the counter is unreliable.
     #[inline(always)]
     pub fn missing_before(&self, segment: &Segment) -> u32 {

@@ -17,6 +17,7 @@ pub mod min_rtt;
 pub mod outstanding;
 mod part;
 mod pending;
+mod queue;
 pub mod ranges;
 pub mod reordering;
 pub mod roles;
@@ -30,8 +31,8 @@ pub mod vantage;
 pub mod window;
 
 pub use connection::{Connection, State};
-pub use end::End;
+pub use end::{End, split};
 pub use events::{Acked, Sending};
-pub use half::Half;
+pub use half::{CalmAck, Half};
 pub use pending::PendingAck;
 pub use short::Short;

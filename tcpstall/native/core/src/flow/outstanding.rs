@@ -1,10 +1,8 @@
 //! Tracks the frames of new data that are not yet acknowledged.
 
-use std::collections::VecDeque;
-
+use super::queue::Queue;
 use super::short::Short;
 use crate::time::Nanos;
-use crate::vec_growth;
 use crate::wire::Segment;
 
 /// Frames remembered; beyond it the oldest are forgotten, which loses RTT samples only.
@@ -54,7 +52,7 @@ pub struct Gone {
 /// Frames in the order sent.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Outstanding {
-    sent: VecDeque<Sent>,
+    sent: Queue<Sent>,
     segments: u32,
     /// Frames that end in a segment shorter than a full one, and those of them with PSH.
     short: u32,
@@ -67,12 +65,12 @@ pub struct Outstanding {
 
 impl Outstanding {
     /// Gives its memory away, emptied, if it has room for `most` segments at most.
-    pub(super) fn renewed(&mut self, most: usize) -> VecDeque<Sent> {
-        vec_growth::emptied_queue(&mut self.sent, most)
+    pub(super) fn renewed(&mut self, most: usize) -> Queue<Sent> {
+        self.sent.emptied(most)
     }
 
     /// Takes over such memory, before the first frame.
-    pub(super) fn takes_over(&mut self, sent: VecDeque<Sent>) {
+    pub(super) fn takes_over(&mut self, sent: Queue<Sent>) {
         self.sent = sent;
     }
 
@@ -100,7 +98,7 @@ impl Outstanding {
 
     /// Time when the oldest frame was first sent.
     pub fn oldest(&self) -> Option<Nanos> {
-        self.sent.front().map(|sent| sent.time)
+        self.sent.first().map(|sent| sent.time)
     }
 
     /// Time when the first frame that reaches beyond `offset` passed.
@@ -117,23 +115,21 @@ impl Outstanding {
 
     /// Time when the newest frame was sent.
     pub fn newest(&self) -> Option<Nanos> {
-        self.sent.back().map(|sent| sent.time)
+        self.sent.last().map(|sent| sent.time)
     }
 
     /// Adds a frame of `bytes` new bytes up to `end`, with `flight` bytes in flight after it.
     #[inline(always)]
     pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, skipped: u32, mss: u32, flight: i64) {
-        if self.sent.len() >= LIMIT
-            && let Some(oldest) = self.sent.pop_front()
-        {
-            self.forget(&oldest);
+        if self.sent.len() >= LIMIT {
+            self.forget_oldest();
         }
         // Nearly always the frame is one full segment.
         let (own, short, brief) = if bytes == mss { (1, Short::None, false) } else { self.cut(segment, bytes, mss) };
         let segments = own.saturating_add(skipped);
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
-        self.sent.push_back(Sent { end, time, segments, flight, mark, short, brief, again: false });
+        self.sent.push(Sent { end, time, segments, flight, mark, short, brief, again: false });
         self.segments = self.segments.saturating_add(segments);
         self.remember_one(end, mark, time);
     }
@@ -205,16 +201,15 @@ impl Outstanding {
     #[cold]
     pub fn shrinks_to(&mut self, bytes: usize) -> u64 {
         let beyond = self.sent.len().saturating_sub(bytes / size_of::<Sent>());
-        for _ in 0..beyond {
-            if let Some(oldest) = self.sent.pop_front() {
-                self.forget(&oldest);
-            }
-        }
-        self.sent.shrink_to_fit();
+        (0..beyond).for_each(|_| self.forget_oldest());
+        self.sent.shrink();
         beyond as u64
     }
 
-    fn forget(&mut self, sent: &Sent) {
+    #[cold]
+    fn forget_oldest(&mut self) {
+        let Some(sent) = self.sent.first().copied() else { return };
+        self.sent.forget(1);
         self.segments = self.segments.saturating_sub(sent.segments);
         self.uncounts(sent.short);
         self.brief -= u32::from(sent.brief);
@@ -253,40 +248,41 @@ impl Outstanding {
         }
         let reached = self.sent.partition_point(|sent| sent.end <= start);
         let until = (index + 1).min(self.sent.len());
-        for sent in self.sent.range_mut(reached.min(until)..until).take(REPAIRED_FRAMES) {
+        for sent in self.sent[reached.min(until)..until].iter_mut().take(REPAIRED_FRAMES) {
             sent.again = true;
         }
         false
     }
 
     /// Takes in the acknowledgement of everything up to `ack`.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {
-        let (mut segments, mut newest, mut touched) = (0_u32, None, None);
-        while let Some(front) = self.sent.front_mut() {
-            if front.end > ack {
-                let (mss, rest) = (i64::from(mss), front.end - ack);
+        let (mut segments, mut newest, mut touched, mut whole) = (0_u32, None, None, 0);
+        for frame in self.sent.iter_mut() {
+            if frame.end > ack {
+                let (mss, rest) = (i64::from(mss), frame.end - ack);
                 // Nearly always the frame is untouched, so no division is needed.
-                if rest <= (i64::from(front.segments) - 1) * mss {
+                if rest <= (i64::from(frame.segments) - 1) * mss {
                     let left = (rest + mss - 1) / mss;
-                    let part = front.segments.saturating_sub(left as u32);
-                    front.segments -= part;
+                    let part = frame.segments.saturating_sub(left as u32);
+                    frame.segments -= part;
                     segments += part;
-                    touched = Some(front.time).filter(|_| part > 0 && !front.again);
+                    touched = Some(frame.time).filter(|_| part > 0 && !frame.again);
                 }
                 break;
             }
-            segments += front.segments;
-            if front.short != Short::None {
+            segments += frame.segments;
+            if frame.short != Short::None {
                 self.short -= 1;
-                self.ended -= u32::from(front.short == Short::Ended);
-                self.brief -= u32::from(front.brief);
+                self.ended -= u32::from(frame.short == Short::Ended);
+                self.brief -= u32::from(frame.brief);
             }
-            if !front.again {
-                newest = Some(front.time);
+            if !frame.again {
+                newest = Some(frame.time);
             }
-            self.sent.pop_front();
+            whole += 1;
         }
+        self.sent.forget(whole);
         self.segments = self.segments.saturating_sub(segments);
         Gone { segments, sent: newest, touched: touched.or(newest) }
     }

@@ -161,6 +161,18 @@ impl TsvalClock {
         if carries_data {
             self.apart = self.data.replace(value).map(|data| value.wrapping_sub(data));
         }
+        self.reads(time, value);
+    }
+
+    /// The same for data with the stamp of its sender's data before.
+    #[inline(always)]
+    pub fn follow_again(&mut self, time: Nanos, value: u32) {
+        self.apart = Some(0);
+        self.reads(time, value);
+    }
+
+    #[inline(always)]
+    fn reads(&mut self, time: Nanos, value: u32) {
         let again = value == self.newest && time >= self.seen && time - self.second < SECOND;
         if again && self.known {
             // A later segment with the same stamp is no closer to its departure.

@@ -299,7 +299,7 @@ impl Vantage {
         self.last_seen = segment.time;
         self.last_span = None;
         if let Some(timestamps) = segment.timestamps {
-            self.tsval_clock.follow(segment.time, timestamps.value, true);
+            self.tsval_clock.follow_again(segment.time, timestamps.value);
             self.last_payload = segment.time;
         }
     }

@@ -136,7 +136,7 @@ impl Bottleneck {
     }
 
     /// Takes in an ACK that reached the sender; `half` is the state after it.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, acked: &Acked, half: &Half) {
         let delivered = half.delivered();
         let filled_hole = std::mem::replace(&mut self.holes, half.has_holes());
@@ -152,7 +152,9 @@ impl Bottleneck {
         // The data above a filled hole had arrived long before: the ACK shows nothing about the queue.
         match acked.to_peer.filter(|_| !filled_hole) {
             Some(to_peer) => {
-                let queue = to_peer - half.peer_distance.get().unwrap_or_default() + queue_before_tap(half, base);
+                let queued = to_peer - half.peer_distance.get().unwrap_or_default();
+                let before_tap = half.vantage.queue();
+                let queue = if before_tap == Nanos::ZERO { queued } else { queued + queue_before_tap(half, base) };
                 // Nearly always there is no queue at all.
                 let is_one = queue >= LEAST_PAUSE && queue >= base.part(QUEUE_PART).min(QUEUE_SURE);
                 if is_one && self.was_queued(queue, usual, base) {
@@ -168,6 +170,7 @@ impl Bottleneck {
         }
     }
 
+    #[inline]
     fn was_queued(&self, queue: Nanos, usual: Nanos, base: Nanos) -> bool {
         let among_others = || {
             let long = self.run.is_some_and(|run| run.is_long(base));
@@ -176,6 +179,7 @@ impl Bottleneck {
         queue >= self.spacing.times(QUEUED_SPACINGS) || among_others()
     }
 
+    #[inline(never)]
     fn go_on(&mut self, before: Nanos, now: Nanos, from: i64, queue: Nanos, half: &Half, base: Nanos) {
         let run = self.run.get_or_insert_with(|| Run::new(before, from));
         let span = (now - run.end).0 as f64;
@@ -269,9 +273,9 @@ fn at_sender(half: &Half, base: Nanos) -> bool {
 
 /// Queueing delay between the sender and a tap further down the path; near the sender a late answer is the sender's
 /// own.
+#[inline(never)]
 fn queue_before_tap(half: &Half, base: Nanos) -> Nanos {
-    let queue = half.vantage.queue();
-    if queue == Nanos::ZERO || at_sender(half, base) { Nanos::ZERO } else { queue }
+    if at_sender(half, base) { Nanos::ZERO } else { half.vantage.queue() }
 }
 
 #[cfg(test)]

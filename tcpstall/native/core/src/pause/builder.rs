@@ -2,6 +2,7 @@
 
 mod acks;
 mod burst;
+mod calm;
 mod freeze;
 mod late;
 mod part;
@@ -192,23 +193,29 @@ impl Builder {
         self.burst.end = start.max(self.burst.start);
     }
 
-    fn begin(&mut self, half: &Half, cwnd: &Cwnd) {
-        self.open.beginning.get_or_insert_with(|| Beginning {
-            flight: half.flight(),
-            segments: half.flight_segments(),
-            room: half.room(),
-            window: half.window,
-            window_field: half.window_field,
-            short: half.short_segment_out(),
-            briefs: half.briefs_out(),
-            cwnd: cwnd.segments(),
-            cwnd_known: cwnd.certain(),
-            phase: cwnd.phase(),
-            before_idle: cwnd.before_idle(),
-            after_idle: cwnd.after_idle(),
-            largest_window: self.largest_window,
-            srtt: half.srtt,
-        });
+    /// Notes the sender's state as the beginning of the pause, if that has not begun; true if this begins it.
+    #[inline(always)]
+    fn begin(&mut self, half: &Half, cwnd: &Cwnd) -> bool {
+        let begins = self.open.beginning.is_none();
+        if begins {
+            self.open.beginning = Some(Beginning {
+                flight: half.flight(),
+                segments: half.flight_segments(),
+                room: half.room(),
+                window: half.window,
+                window_field: half.window_field,
+                short: half.short_segment_out(),
+                briefs: half.briefs_out(),
+                cwnd: cwnd.segments(),
+                cwnd_known: cwnd.certain(),
+                phase: cwnd.phase(),
+                before_idle: cwnd.before_idle(),
+                after_idle: cwnd.after_idle(),
+                largest_window: self.largest_window,
+                srtt: half.srtt,
+            });
+        }
+        begins
     }
 
     /// Takes in payload of the peer.

@@ -79,6 +79,11 @@ impl Holes {
         Some(open.since)
     }
 
+    /// True if a hole is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// True if the hole that opened at `since` is still open, and nothing has reported it.
     pub(super) fn is_unreported(&self, since: Nanos) -> bool {
         self.open.is_some_and(|open| open.since == since && open.reported.is_none())

@@ -1,6 +1,7 @@
 //! Follows one flow: feeds its connection, window models and pause builders in the sender's order of events.
 
 mod acks;
+mod calm;
 mod close;
 mod data;
 mod finished;
@@ -115,12 +116,15 @@ impl Watch {
         self.models[sender].segments()
     }
 
-    /// Takes in the flow's next segment and returns its sender and kind. Each of the three ways has code of its own.
+    /// Takes in the flow's next segment and returns its sender and kind. Each of the four ways has code of its own.
     #[inline]
     pub fn sees(&mut self, segment: &Segment) -> SeenSegment {
-        match self.continues_run(segment) {
-            Some(sender) => self.goes_on_with_run(segment, sender),
-            None => self.sees_bare(segment),
+        match &self.run {
+            Some(run) if segment.payload > 1 && self.continues(segment, run) => {
+                self.goes_on_with_run(segment, run.sender)
+            }
+            Some(run) if segment.payload == 0 && run.calm => self.sees_ack(segment, run.sender),
+            _ => self.sees_bare(segment),
         }
     }
 

@@ -218,7 +218,7 @@ impl Cwnd {
     }
 
     /// Takes in that `segments` were acknowledged, with the state of the path at the ACK.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, segments: u32, ack: &AckSample) {
         let AckSample { snd_una, .. } = *ack;
         if self.lost_until.is_some_and(|until| snd_una >= until) {

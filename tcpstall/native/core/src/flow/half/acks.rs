@@ -2,7 +2,6 @@
 
 use super::{ABSURD_JUMP, Half, SeqNo, memory::TIGHT_ACKS};
 use crate::flow::events::Acked;
-use crate::flow::min_rtt::MinRtt;
 use crate::flow::outstanding::Gone;
 use crate::flow::pending::PendingAck;
 use crate::flow::vantage::LONGEST_DELAYED_ACK;
@@ -207,8 +206,6 @@ impl Half {
             blind: !self.vantage.is_proven(),
             sample: None,
             to_peer: None,
-            short_before: self.outstanding.short(),
-            briefs_before: self.outstanding.briefs(),
             loss_hint: false,
             duplicate: ack.reported_twice(&self.pending_sacks),
             echo: ack.echo,
@@ -243,7 +240,7 @@ impl Half {
         if advance > 0 {
             let mut gone = self.outstanding.acknowledge(ack.ack, self.mss());
             if self.never_seen > 0 || !self.unseen.is_empty() {
-                self.doubt(&mut gone, ack.time);
+                gone = self.doubts(gone, ack.time);
             }
             acked.sample = gone.touched.map(|sent| time - sent);
             let late = |sent: &Nanos| ack.time - *sent > LONGEST_DELAYED_ACK;
@@ -253,18 +250,10 @@ impl Half {
                 gone.sent.take_if(|sent| late(sent));
             }
             acked.to_peer = gone.touched.map(|sent| ack.time - sent);
-            if let Some(sample) = acked.sample.filter(|sample| self.least_rtt.is_none_or(|least| *sample < least)) {
-                self.least_rtt = Some(sample);
-            }
+            self.samples(acked.sample);
             // An ACK that fills a hole also acknowledges data that arrived long before: it measures no round trip.
             if let Some(sent) = gone.sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
-                let span = ack.time - sent;
-                let steady = self.peer_distance.get().is_some_and(|least| MinRtt::is_steady(span, least));
-                acked.steady = steady && self.steady;
-                self.steady = steady;
-                self.peer_distance.sample(span);
-                self.smooth(time - sent);
-                acked.rtt = Some(time - sent);
+                self.measures(sent, ack.time, acked);
             } else {
                 // RFC 7323 §4.1: the echo measures the round trip even where Karn's rule forbids it, if it echoes the
                 // repair: some stacks echo the last segment before the hole.
@@ -272,10 +261,7 @@ impl Half {
                 let echoed = ack.echoed.filter(|span| of_repair(&(ack.time - *span)));
                 acked.rtt = echoed.map(|span| span + (time - ack.time));
             }
-            if let Some(rtt) = acked.rtt {
-                self.newest_rtt = Some((ack.time, rtt));
-                self.round_trips.add(rtt);
-            }
+            self.keeps_round_trip(acked.rtt, ack.time);
             (self.hinted, self.duplicates) = (false, 0);
             self.snd_una = ack.ack;
             // Data that SACK had reported before does not count again (Linux raises the window by the newly delivered
@@ -319,18 +305,10 @@ impl Half {
     /// Forgets when the frames of an ACK were sent if the ACK came sooner than any before: where packets are missing, it
     /// answers a packet that the capture lacks, not the repair.
     #[cold]
-    fn doubt(&self, gone: &mut Gone, acked: Nanos) {
-        let Some(least) = self.peer_distance.get() else { return };
+    pub(super) fn doubts(&self, gone: Gone, acked: Nanos) -> Gone {
+        let Some(least) = self.peer_distance.get() else { return gone };
         let believed = |sent: &Nanos| acked - *sent >= least.scaled(0.5);
-        (gone.touched, gone.sent) = (gone.touched.filter(believed), gone.sent.filter(believed));
-    }
-
-    fn smooth(&mut self, sample: Nanos) {
-        // RFC 6298 §2: alpha = 1/8.
-        self.srtt = Some(match self.srtt {
-            None => sample,
-            Some(srtt) => srtt.plus((sample - srtt).part(8)),
-        });
+        Gone { touched: gone.touched.filter(believed), sent: gone.sent.filter(believed), ..gone }
     }
 }
 

@@ -9,13 +9,18 @@ impl Half {
     /// shows no missing packet. A single byte may be a probe.
     #[inline(always)]
     pub(in crate::flow) fn is_followed_by(&self, segment: &Segment) -> bool {
-        let Some(base) = self.base else { return false };
-        let follows = segment.seq == base.plus(self.snd_nxt as u32) && self.snd_una <= self.snd_nxt;
-        follows
+        self.is_joined_by(segment)
             && match segment.payload {
                 0 => !self.ip_id.is_repeated_by(segment),
                 payload => payload > 1 && self.ip_id.missing_before(segment) == 0,
             }
+    }
+
+    /// True if the segment begins where the newest data ends.
+    #[inline(always)]
+    pub(in crate::flow) fn is_joined_by(&self, segment: &Segment) -> bool {
+        let Some(base) = self.base else { return false };
+        segment.seq == base.plus(self.snd_nxt as u32) && self.snd_una <= self.snd_nxt
     }
 
     /// Takes in data that follows in this way.

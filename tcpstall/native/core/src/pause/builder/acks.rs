@@ -2,35 +2,15 @@
 
 use super::Builder;
 use crate::flow::{Acked, Half};
-use crate::pause::bottleneck::Bottleneck;
-use crate::pause::open::{Beginning, Train};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
 impl Builder {
-    /// Takes in an ACK that reached the sender; `half` is the state after it, `cwnd` the model before it. True if the
-    /// ACK showed that the repair of a loss was needless.
+    /// Takes in an ACK that reached the sender, after [`Builder::begins_with_ack`]; `half` is the state after it, `cwnd` the
+    /// model before it. True if the ACK showed that the repair of a loss was needless.
     #[inline(always)]
     pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> bool {
         self.heard_late(acked);
-        let largest_window = self.largest_window;
-        let open = &mut self.open;
-        open.beginning.get_or_insert_with(|| Beginning {
-            flight: acked.flight_before,
-            segments: acked.out_before,
-            room: acked.room_before,
-            window: acked.window_before,
-            window_field: acked.field_before,
-            short: acked.short_before,
-            briefs: acked.briefs_before,
-            cwnd: cwnd.segments(),
-            cwnd_known: cwnd.certain(),
-            phase: cwnd.phase(),
-            before_idle: cwnd.before_idle(),
-            after_idle: cwnd.after_idle(),
-            largest_window,
-            srtt: half.srtt,
-        });
         self.largest_window = self.largest_window.max(half.window.unwrap_or(0));
         if acked.unseen_inside > 0 {
             self.acknowledges_unseen(half);
@@ -58,25 +38,11 @@ impl Builder {
             open.beginning = None;
         } else if acked.bytes > 0 || opened {
             if acked.bytes > 0 {
-                open.acks += 1;
-                open.acked += acked.bytes;
-                open.acked_in_time += if acked.early { 0 } else { acked.bytes };
-                open.slowest_ack.hears(acked, self.heard.max(self.burst.start));
+                self.counts(acked);
             }
-            open.last_ack = Some(acked.time);
-            open.last_ack_packet = Some(acked.packet);
-            match &mut self.train {
-                Some(train) if is_train(acked.time - train.last, half.srtt) => train.last = acked.time,
-                train => {
-                    *train = Some(Train {
-                        last: acked.time,
-                        first_packet: acked.packet,
-                        segments: acked.out_before,
-                        room: acked.room_before,
-                    });
-                }
-            }
+            self.is_released(acked, half.srtt);
         }
+        let open = &mut self.open;
         let has_room = room.is_some_and(|room| room >= mss);
         if !has_room {
             open.room_since = None;
@@ -116,11 +82,7 @@ impl Builder {
         if self.open.rare_ones().is_some() || half.window.is_some_and(|window| window < mss) {
             self.watch_window(acked, half);
         }
-        match &mut self.bottleneck {
-            Some(bottleneck) => bottleneck.on_ack(acked, half),
-            None if Bottleneck::is_due(acked, half) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
-            None => {}
-        }
+        self.watches_path(acked, half);
         match &mut self.repairs {
             Some(repairs) => repairs.on_ack(acked, half, &mut self.pauses, &mut self.open.repair),
             None => false,
@@ -174,10 +136,4 @@ impl Builder {
         let rare = self.open.rare_mut();
         rare.overtaken = rare.overtaken.max(held);
     }
-}
-
-/// ACKs with smaller pauses are one train: 2 % of a round trip, within the jitter of hosts and pipes.
-fn is_train(pause: Nanos, srtt: Option<Nanos>) -> bool {
-    pause <= Nanos::from_micros(50)
-        || (pause <= Nanos::from_millis(1) && pause <= srtt.unwrap_or_default().scaled(0.02))
 }

@@ -52,6 +52,7 @@ impl Watch {
     fn apply(&mut self, ack: &PendingAck, time: Nanos, sender: End, now: Nanos) -> Option<Nanos> {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let half = self.connection.half_mut(sender);
+        let begins = builder.begins_with_ack(half, model);
         let mut acked = half.before(ack, time, now);
         half.apply(ack, time, &mut acked);
         if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {
@@ -59,6 +60,9 @@ impl Watch {
             self.spikes[sender].measures(&acked, || self.connection.base_rtt_at(acked.time));
         }
         let half = self.connection.half(sender);
+        if begins {
+            builder.begins_at(half.srtt);
+        }
         if builder.on_ack(&acked, half, model) {
             model.undo();
         }

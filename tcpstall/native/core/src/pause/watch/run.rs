@@ -6,19 +6,21 @@
 
 use super::super::LEAST_PAUSE;
 use super::{SeenSegment, SegmentKind, Watch};
-use crate::flow::{End, Sending};
+use crate::flow::{End, Sending, split};
 use crate::seq::SeqNo;
 use crate::wire::{Segment, Timestamps};
 
 /// The newest segment of a run: what its next one has in common with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    sender: End,
+    pub(super) sender: End,
     ack: SeqNo,
     window: u16,
     timestamps: Option<Timestamps>,
     /// The peer has acknowledged since.
-    answered: bool,
+    pub(super) answered: bool,
+    /// The next ACK in order can only acknowledge.
+    pub(super) calm: bool,
 }
 
 impl Watch {
@@ -27,69 +29,72 @@ impl Watch {
     #[inline(always)]
     pub(super) fn begins_run(&mut self, segment: &Segment, sender: End) {
         let Segment { ack, window, timestamps, .. } = *segment;
-        self.run = self.may_run(sender).then_some(Run { sender, ack, window, timestamps, answered: false });
+        self.run =
+            self.may_run(sender).then_some(Run { sender, ack, window, timestamps, answered: false, calm: false });
     }
 
     /// The next segment of `sender` can bring nothing else than data.
     #[inline(always)]
     fn may_run(&self, sender: End) -> bool {
-        let learnt = !self.connection.half(sender.peer()).awaits_acks();
-        learnt && self.connection.is_quiet(sender) && self.builders[sender].is_quiet()
+        self.builders[sender].is_quiet() && self.connection.may_run(sender)
     }
 
     /// Takes in that `sender` sent an ACK without payload, in order: the run of its peer may go on.
     #[inline(always)]
     pub(super) fn is_answered(&mut self, sender: End) {
-        if let Some(run) = &mut self.run {
+        if let Some(run) = self.run {
             let goes_on = run.sender != sender && self.connection.is_quiet(run.sender);
-            run.answered = true;
-            if !goes_on || !self.builders[run.sender].is_plain() {
-                self.run = None;
-            }
+            let goes_on = goes_on && self.builders[run.sender].is_plain();
+            self.run = goes_on.then_some(Run { answered: true, calm: false, ..run });
         }
     }
 
-    /// The sender of the run that the segment continues, if it continues one.
+    /// The segment, of two bytes or more, continues this run.
     #[inline(always)]
-    pub(super) fn continues_run(&self, segment: &Segment) -> Option<End> {
-        let Run { sender, ack, window, .. } = self.run?;
-        let continues = segment.payload > 1
-            && segment.ack == ack
+    pub(super) fn continues(&self, segment: &Segment, &Run { sender, ack, window, .. }: &Run) -> bool {
+        segment.ack == ack
             && segment.window == window
             && segment.sack_count == 0
             && segment.time >= self.connection.end
             && segment.time - self.builders[sender].last_data() <= LEAST_PAUSE
             && self.connection.sender(segment) == sender
-            && self.connection.continues(segment, sender);
-        continues.then_some(sender)
+            && self.connection.continues(segment, sender)
     }
 
-    /// Takes in data of `sender` that continues its run, as [`Watch::takes_in`] does.
+    /// Takes in data of `sender` that continues its run, as [`Watch::takes_in`] does. Each end has code of its own, in which
+    /// its place in a pair is a constant.
     #[inline(never)]
     pub(super) fn goes_on_with_run(&mut self, segment: &Segment, sender: End) -> SeenSegment {
-        let answered = self.run.is_none_or(|run| run.answered);
-        match &mut self.run {
-            Some(run) if run.timestamps == segment.timestamps => {
-                self.connection.hears_again(segment, sender, answered);
-            }
-            run => {
-                run.iter_mut().for_each(|run| run.timestamps = segment.timestamps);
-                self.connection.hears(segment, sender);
-            }
+        match sender {
+            End::Client => self.goes_on_from(segment, End::Client),
+            End::Server => self.goes_on_from(segment, End::Server),
         }
-        let sending = self.connection.appends(segment, sender);
-        if let Sending::New { bytes, .. } = sending {
-            let half = self.connection.half(sender);
-            self.builders[sender].goes_on(segment, bytes, half, answered);
-            self.models[sender].on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
+    }
+
+    #[inline(always)]
+    fn goes_on_from(&mut self, segment: &Segment, sender: End) -> SeenSegment {
+        let Some(run) = &mut self.run else { return self.sees_bare(segment) };
+        let answered = run.answered;
+        if run.timestamps == segment.timestamps {
+            self.connection.hears_again(segment, sender, answered);
+        } else {
+            run.timestamps = segment.timestamps;
+            self.connection.hears(segment, sender);
+        }
+        let (builder, peer) = split(&mut self.builders, sender);
+        if let Sending::New { bytes, .. } = self.connection.appends(segment, sender) {
+            let (half, model) = (self.connection.half(sender), &mut self.models[sender]);
+            builder.goes_on(segment, bytes, half, answered);
+            model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
             self.rounds.goes_on(segment, bytes, sender, &self.connection);
-            self.builders[sender.peer()].on_peer_data(segment);
+            peer.on_peer_data(segment);
         }
         if answered {
-            let goes_on = self.may_run(sender);
-            match &mut self.run {
-                Some(run) if goes_on => run.answered = false,
-                run => *run = None,
+            let calm = run.calm;
+            let calm = self.may_run(sender).then(|| calm || self.is_calm(sender));
+            match (&mut self.run, calm) {
+                (Some(run), Some(calm)) => (run.answered, run.calm) = (false, calm),
+                (run, _) => *run = None,
             }
         }
         SeenSegment { sender, kind: SegmentKind::New, ended_pause: false }
@@ -97,4 +102,4 @@ impl Watch {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
