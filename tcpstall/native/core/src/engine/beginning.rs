@@ -148,13 +148,24 @@ impl Beginning {
 
     /// The state after these segments, given the one before.
     pub(super) fn followed_from(self, mut watch: Box<Watch>, key: &Key, spare: &mut Spare) -> Box<Watch> {
-        let mut starts = self.starts.iter().flat_map(|starts| &starts.0).peekable();
-        for (place, segment) in (0..).zip(&self.segments) {
-            let seen = watch.sees(&segment.segment(key));
-            if let Some((_, payload)) = starts.next_if(|(of, _)| *of == place)
-                && seen.kind == SegmentKind::New
+        let mut starts = self.starts.as_ref().map_or(&[][..], |starts| &starts.0);
+        // The ends of one segment are those of the next, or change places.
+        let mut segment = Segment { source: key.0, destination: key.1, ..Segment::default() };
+        let mut from_second = false;
+        for (place, brief) in (0..).zip(&self.segments) {
+            if brief.is_from_second() != from_second {
+                mem::swap(&mut segment.source, &mut segment.destination);
+                from_second = !from_second;
+            }
+            brief.replaces(&mut segment);
+            let seen = watch.sees(&segment);
+            if let [(of, payload), later @ ..] = starts
+                && *of == place
             {
-                watch.begins_with(seen.sender, payload);
+                starts = later;
+                if seen.kind == SegmentKind::New {
+                    watch.begins_with(seen.sender, payload);
+                }
             }
         }
         spare.takes_briefs(self.segments);

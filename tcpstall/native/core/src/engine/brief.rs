@@ -81,15 +81,28 @@ impl Brief {
         if from_second == self.from_second { reset.seq == next } else { answers }
     }
 
-    /// The segment, of the flow with that key.
+    /// True if the second end of the flow's key sent it.
     #[inline]
+    pub(super) fn is_from_second(&self) -> bool {
+        self.from_second
+    }
+
+    /// The segment, of the flow with that key.
     pub(super) fn segment(&self, key: &Key) -> Segment {
         let (source, destination) = if self.from_second { (key.1, key.0) } else { (key.0, key.1) };
-        Segment {
+        let mut segment = Segment { source, destination, ..Segment::default() };
+        self.replaces(&mut segment);
+        segment
+    }
+
+    /// Puts the segment in the place of another one in brief, from the same end to the same end.
+    #[inline]
+    pub(super) fn replaces(&self, last: &mut Segment) {
+        *last = Segment {
             packet: self.packet,
             time: self.time,
-            source,
-            destination,
+            source: last.source,
+            destination: last.destination,
             seq: self.seq,
             ack: self.ack,
             flags: self.flags,
@@ -108,8 +121,9 @@ impl Brief {
             goes_on: self.goes_on,
             options_cut: self.options_cut,
             sack_count: 0,
-            sack: Default::default(),
-        }
+            // No block counts.
+            sack: last.sack,
+        };
     }
 }
 

@@ -99,6 +99,9 @@ impl Text<'_> {
     /// Appends a number of five decimals, without zeros at its end but the first.
     fn decimals(&mut self, value: u64) {
         (value / DECIMALS as u64).print(self);
+        if value.is_multiple_of(DECIMALS as u64) {
+            return self.constant(".0");
+        }
         let digits = eight(value % DECIMALS as u64 * 1_000);
         let zeros = ((digits ^ ZEROS).leading_zeros() / 8).min(7);
         let Some(place) = self.place::<9>() else {
@@ -248,6 +251,9 @@ impl Print for f32 {
 
 impl Print for f64 {
     fn print(&self, text: &mut Text<'_>) {
+        if self.to_bits() == 0 {
+            return text.constant("0.0");
+        }
         match decimals(*self, 1e11).filter(|short| *short as f64 / DECIMALS == *self) {
             Some(short) => text.decimals(short),
             None => text.rare(self),

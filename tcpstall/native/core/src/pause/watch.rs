@@ -286,7 +286,10 @@ impl Watch {
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
-        self.comes_late(segment, sender, effect);
+        let came_late = matches!(effect, Effect::Data(Sending::Late { .. }));
+        if came_late || self.connection.half(sender).ip_id.was_overtaken() {
+            self.comes_late(segment, sender, effect);
+        }
         if let Effect::Data(Sending::Again | Sending::Late { .. }) = effect {
             self.rounds.repeats(segment, sender, &self.connection);
         }

@@ -54,7 +54,7 @@ impl Busy {
         // Linux counts from the client's SYN, which waits in the same queue.
         let handshake = &flow.connection().handshake;
         let here = sender == End::Client && !flow.connection().continues;
-        let opening = handshake.start().zip(handshake.end()).filter(|_| here);
+        let opening = here.then(|| handshake.start().zip(handshake.end())).flatten();
         let opening = opening.map_or(Nanos::ZERO, |(start, end)| end - start);
         // By the sender's own clock the last ACK may come after the flow's end, and data before the handshake's.
         let whole = flow.connection().end - flow.connection().start;

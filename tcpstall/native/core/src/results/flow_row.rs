@@ -200,6 +200,7 @@ fn waits(stalls: &[StallRow]) -> [Few<Wait>; 2] {
     waits
 }
 
+#[inline(always)]
 fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) -> DirectionRow {
     let (busy_ns, rwnd_limited_ns) = busy[sender].of(flow, sender);
     let half = flow.connection().half(sender);

@@ -85,18 +85,22 @@ pub(super) fn path_row(flow: &Finished, sender: End, busy: &[(Nanos, Nanos)], li
     let bytes = busy_periods.iter().map(|period| period.bytes).sum::<i64>();
     let queued = |period: &BusyPeriod| period.queue.0 as f64 * period.span().0 as f64;
     let rate = (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64);
-    // While the queue drains after the last data nobody waits to send: that is closing.
-    let last = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max().unwrap_or_default();
-    let busy = busy.iter().map(|(start, end)| ((*end).min(last) - *start).or_zero());
-    let reached = rate.or_else(|| whole_rate(flow, sender));
+    let share_of = |link: u64| Some(rate.or_else(|| whole_rate(flow, sender))? / link as f64);
     PathRow {
         bottleneck_bytes_per_s: rate.map(|rate| rate as u64),
         bdp_bytes: rate.and_then(|rate| product(rate, flow.connection().base_rtt())),
         queue_delay_ns: rate.map(|_| Nanos((busy_periods.iter().map(queued).sum::<f64>() / span.0 as f64) as i64)),
-        bandwidth_limited_ns: busy.fold(Nanos::ZERO, |sum, span| sum + span),
+        bandwidth_limited_ns: if busy.is_empty() { Nanos::ZERO } else { busy_time(flow, busy) },
         fastest_bytes_per_s: None,
-        link_share: limits.link_bytes_per_s.zip(reached).map(|(link, reached)| reached / link as f64),
+        link_share: limits.link_bytes_per_s.and_then(share_of),
     }
+}
+
+/// Sum of the `busy` times. While the queue drains after the last data nobody waits to send: that is closing.
+fn busy_time(flow: &Finished, busy: &[(Nanos, Nanos)]) -> Nanos {
+    let last = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max().unwrap_or_default();
+    let spans = busy.iter().map(|(start, end)| ((*end).min(last) - *start).or_zero());
+    spans.fold(Nanos::ZERO, |sum, span| sum + span)
 }
 
 fn whole_rate(flow: &Finished, sender: End) -> Option<f64> {

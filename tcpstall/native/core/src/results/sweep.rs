@@ -31,6 +31,7 @@ impl Claim {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Span {
     start: Nanos,
     end: Nanos,
@@ -45,7 +46,6 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]
     let opening = if flow.opening_is_misdated() { Cause::Unexplained } else { Cause::Handshake };
     ledger.add(Owner::Waiting(opening), handshake - start);
     let turns = Turns::of(flow);
-    let spans = spans(&turns, stalls, busy);
     let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
     let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
     let last = flow.untold_from.or(last_data.max(last_wait)).unwrap_or(handshake);
@@ -55,14 +55,20 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]
     ledger.add(rest, end - closing);
     let mut cursor = handshake;
     let mut previous: Option<End> = None;
-    covered(&spans, handshake, closing, |(from, to, owner)| {
+    let owns = |(from, to, owner)| {
         if from > cursor {
             share_pause(&mut ledger, flow, previous, turns.next_at(from), cursor, from);
         }
         ledger.add(owner, to - from);
         previous = turns.last_before(to).or(previous);
         cursor = cursor.max(to);
-    });
+    };
+    if turns.alternate() && !stalls.iter().any(claims) && busy.iter().all(Vec::is_empty) {
+        // In most flows only the bursts claim time.
+        stretches(turns.spans(), handshake, closing).for_each(owns);
+    } else {
+        covered(&spans(&turns, stalls, busy), handshake, closing, owns);
+    }
     if closing > cursor {
         share_pause(&mut ledger, flow, previous, None, cursor, closing);
     }
@@ -94,11 +100,14 @@ fn share_pause(ledger: &mut Ledger, flow: &Finished, previous: Option<End>, next
     ledger.add(Owner::Waiting(Cause::AppLimited), to - from - travel);
 }
 
-/// Spans of bursts and stalls. An application's pause makes no claim: it gets the rest.
+/// An application's pause makes no claim: it gets the rest.
+fn claims(stall: &StallRow) -> bool {
+    !matches!(stall.cause, Cause::Handshake | Cause::AppLimited)
+}
+
+/// Spans of bursts and stalls.
 fn spans(turns: &Turns, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Few<Span> {
-    let sending = turns.bursts.iter().map(|&(start, end, _)| Span { start, end, claim: Claim::Sending });
-    let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));
-    let waiting = waits.map(|stall| Span {
+    let waiting = stalls.iter().filter(|stall| claims(stall)).map(|stall| Span {
         start: stall.start_ns,
         end: stall.end_ns,
         claim: match stall.cause {
@@ -106,7 +115,7 @@ fn spans(turns: &Turns, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Few<Span>
             cause => Claim::Stall(stall.sender, cause),
         },
     });
-    let mut spans: Few<Span> = sending.chain(waiting).collect();
+    let mut spans: Few<Span> = turns.spans().chain(waiting).collect();
     for sender in End::BOTH {
         let busy = busy[sender].iter();
         spans.extend(busy.map(|&(start, end)| Span { start, end, claim: Claim::Path(sender) }));
@@ -122,15 +131,15 @@ type Stretch = (Nanos, Nanos, Owner);
 fn covered(spans: &[Span], from: Nanos, to: Nanos, owns: impl FnMut(Stretch)) {
     let apart = spans.windows(2).all(|pair| pair[0].end <= pair[1].start);
     if apart {
-        stretches(spans, from, to).for_each(owns);
+        stretches(spans.iter().copied(), from, to).for_each(owns);
     } else {
         cut(spans, from, to).into_iter().for_each(owns);
     }
 }
 
 /// The stretches of spans that do not overlap, as nearly all do not.
-fn stretches(spans: &[Span], from: Nanos, to: Nanos) -> impl Iterator<Item = Stretch> {
-    spans.iter().filter_map(move |span| {
+fn stretches(spans: impl Iterator<Item = Span>, from: Nanos, to: Nanos) -> impl Iterator<Item = Stretch> {
+    spans.filter_map(move |span| {
         let (start, end) = (span.start.clamp(from, to), span.end.clamp(from, to));
         let owner = if span.start == span.end { Owner::Sending } else { span.claim.owner() };
         (start < end || span.start == span.end).then_some((start, end, owner))
@@ -199,6 +208,16 @@ impl Turns {
         let mut bursts: Few<_> = client.iter().map(of(End::Client)).chain(server.iter().map(of(End::Server))).collect();
         bursts.sort_by_key(|burst| burst.0);
         Turns { bursts }
+    }
+
+    /// Each burst ends before the next begins.
+    fn alternate(&self) -> bool {
+        self.bursts.windows(2).all(|pair| pair[0].1 <= pair[1].0 && pair[1].0 <= pair[1].1)
+    }
+
+    /// The bursts as spans, in order of their starts.
+    fn spans(&self) -> impl Iterator<Item = Span> {
+        self.bursts.iter().map(|&(start, end, _)| Span { start, end, claim: Claim::Sending })
     }
 
     fn next_at(&self, time: Nanos) -> Option<End> {
@@ -283,7 +302,7 @@ mod tests {
                 Span { start: Nanos(start), end: Nanos(at), claim: claims[random(3) as usize] }
             };
             let spans: Vec<Span> = (0..8).map(&mut span).collect();
-            let whole: Vec<Stretch> = stretches(&spans, Nanos(0), Nanos(100)).collect();
+            let whole: Vec<Stretch> = stretches(spans.iter().copied(), Nanos(0), Nanos(100)).collect();
             assert_eq!(whole, cut(&spans, Nanos(0), Nanos(100)).to_vec());
         }
     }

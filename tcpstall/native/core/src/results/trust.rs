@@ -215,7 +215,8 @@ impl TrustRow {
 
 /// Share of unseen bytes in all bytes.
 pub(super) fn share(unseen: u64, seen: u64) -> Option<f64> {
-    (seen + unseen > 0).then(|| unseen as f64 / (seen + unseen) as f64)
+    let part = || if unseen == 0 { 0.0 } else { unseen as f64 / (seen + unseen) as f64 };
+    (seen + unseen > 0).then(part)
 }
 
 /// Words for a side in the report.

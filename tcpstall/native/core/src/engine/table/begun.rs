@@ -1,6 +1,7 @@
 //! Flows of which only the first segments are kept, or those since they rest.
 
 use super::{Ended, Flow, RESTING_BYTES, Table, TablePlace};
+use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
 /// Memory of resting flows up to which their segments are kept: the rest is for states, so that no flow goes for another's
@@ -9,35 +10,37 @@ const RESTING_KEPT: usize = RESTING_BYTES / 8 * 7;
 
 impl Table {
     /// Keeps the segment, if it is one of the first of its flow and the flow need not be followed yet.
-    #[inline]
+    #[inline(always)]
     pub(super) fn keeps(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
-        let Some(Some(entry)) = self.entries.get(slot as usize) else { return false };
-        match &entry.flow {
+        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return false };
+        match &mut entry.flow {
+            Flow::Begun(beginning) if beginning.is_half_open() => self.keeps_third(slot, segment, done),
             Flow::Begun(beginning) => {
-                let opened = !beginning.is_half_open() || self.opens(slot, segment, done);
-                opened && self.keeps_begun(slot, segment)
+                let before = beginning.memory();
+                let kept = beginning.keeps(segment, &entry.key);
+                if !entry.lingers {
+                    self.begun.weighs(before, beginning.memory());
+                    if kept && beginning.is_over() {
+                        entry.lingers = true;
+                        self.begun.leaves_with(beginning.memory());
+                        self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
+                    }
+                }
+                kept
             }
             Flow::Resting(_) => self.keeps_at_rest(slot, segment),
             Flow::Followed(_) => false,
         }
     }
 
-    /// Keeps a further segment of a flow of which more than the SYN and the answer are kept.
-    #[inline(always)]
-    fn keeps_begun(&mut self, slot: u32, segment: &Segment) -> bool {
-        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return false };
-        let Flow::Begun(beginning) = &mut entry.flow else { return false };
-        let before = beginning.memory();
-        let kept = beginning.keeps(segment, &entry.key);
-        if !entry.lingers {
-            self.begun.weighs(before, beginning.memory());
-            if kept && beginning.is_over() {
-                entry.lingers = true;
-                self.begun.leaves_with(beginning.memory());
-                self.lingering.enters(TablePlace { since: segment.time, slot, id: entry.id });
-            }
+    /// Keeps the first segment after the SYN and the answer, if the segment is that.
+    #[inline(never)]
+    fn keeps_third(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
+        if segment.flags.has(Flags::SYN) {
+            return false;
         }
-        kept
+        self.opens(slot, segment.time, done);
+        self.keeps(slot, segment, done)
     }
 
     /// Keeps the segment of a flow that rests, if the flow need not wake yet.
@@ -51,12 +54,9 @@ impl Table {
         kept
     }
 
-    /// Makes room for the first segment after the SYN and the answer; false if the segment is none.
-    #[inline(never)]
-    fn opens(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
-        let Some(entry) = self.entries[slot as usize].as_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
-            return false;
-        };
+    /// Makes room for the first segment after the SYN and the answer.
+    fn opens(&mut self, slot: u32, now: Nanos, done: &mut Vec<Ended>) {
+        let Some(entry) = &mut self.entries[slot as usize] else { return };
         let place = TablePlace { since: entry.last(), slot, id: entry.id };
         if let Flow::Begun(beginning) = &mut entry.flow {
             beginning.is_opened(&mut self.spare);
@@ -64,8 +64,7 @@ impl Table {
         let memory = entry.beginning_memory();
         self.half_open.leaves();
         self.begun.enters_with(place, memory);
-        self.tidy(slot, segment.time, done);
-        true
+        self.tidy(slot, now, done);
     }
 
     /// Notes that the payload of the segment just kept begins a known protocol element.

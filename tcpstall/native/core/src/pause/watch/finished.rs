@@ -46,8 +46,9 @@ impl Finished {
     /// although no segment lives this long.
     pub fn opening_is_misdated(&self) -> bool {
         let handshake = &self.connection().handshake;
-        let (Some(start), Some(end)) = (handshake.start(), handshake.end()) else { return false };
-        let taken_back = self.clock_steps().is_some_and(|clock_steps| clock_steps.misdates(start, end));
+        let taken_back = self.clock_steps().is_some_and(|clock_steps| {
+            handshake.start().zip(handshake.end()).is_some_and(|(start, end)| clock_steps.misdates(start, end))
+        });
         taken_back || handshake.answered().is_some_and(|span| span > SEGMENT_LIFE)
     }
 

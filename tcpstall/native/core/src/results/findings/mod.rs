@@ -95,15 +95,15 @@ impl Findings {
     /// Takes in a flow.
     pub fn add(&mut self, row: &FlowRow) {
         let server = row.server;
-        for share in shares(row) {
+        for share in &shares(row) {
             let key = (share.kind, share.side, Some(server.address), Some(server.port));
             if let Some(known) = self.found.get_mut(&key) {
-                known.add(row, &share);
+                known.add(row, share);
                 continue;
             }
             self.makes_room();
             self.services += 1;
-            self.found.entry(key).or_default().add(row, &share);
+            self.found.entry(key).or_default().add(row, share);
         }
     }
 
@@ -149,9 +149,8 @@ impl Finding {
         self.reordered += u64::from(end.repair.reordered_segments);
         self.needless += u64::from(end.repair.needless_retransmissions);
         self.lasted += i128::from((row.end_ns - row.start_ns).0);
-        let longest = share.longest();
         let shows = match share.kind {
-            FindingKind::ServerSlow => Nanos(longest.map_or(0, weight)),
+            FindingKind::ServerSlow => Nanos(share.longest().map_or(0, weight)),
             _ => share.time,
         };
         let place = (shows, Reverse(row.id));
