@@ -1,4 +1,4 @@
-"""A server that speaks of its own accord is not slow to answer, and a silence without a wait is nobody's answer."""
+"""A server that speaks of its own accord is not slow to answer, and messages have neither an answer nor a rate."""
 
 import pytest
 
@@ -84,3 +84,17 @@ def events(scene: Scene, *, times: int) -> None:
 def test_a_server_that_tells_events_does_not_send_an_answer_in_pieces(scene: Scene, times: int, pieces: bool) -> None:
     events(scene, times=times)
     assert ("sent-in-pieces" in found(scene)) == pieces
+
+
+@pytest.mark.parametrize(("size", "rate"), [(92, False), (400, True)], ids=["messages", "writes"])
+def test_a_terminal_with_messages_in_flight_all_the_while_has_no_rate(scene: Scene, size: int, rate: bool) -> None:
+    scene.handshake(rtt_ms=100)
+    for _ in range(4):
+        scene.client_sends(36)
+        scene.server_sends(36)
+        scene.client_acks()
+    scene.client_writes(*((9 * number, size) for number in range(120)), nodelay=True)
+    scene.client_sends(36)
+    scene.server_sends(36)
+    scene.closes()
+    assert ("rate-sender" in found(scene)) == rate

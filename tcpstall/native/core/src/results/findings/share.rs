@@ -321,7 +321,8 @@ fn rate(row: &FlowRow) -> Option<FindingKind> {
     let direction = row.directions.of(main_sender(row));
     let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
     let has_rate = sending.times(RATE_SHARE) > length && long && direction.segments >= RATE_SEGMENTS;
-    if !has_rate || hardly_seen(row) || round_trips(row).is_some() {
+    // A terminal has messages in flight all the while, and no rate.
+    if !has_rate || hardly_seen(row) || round_trips(row).is_some() || sends_messages(row) {
         return None;
     }
     let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
