@@ -21,6 +21,12 @@ IDLE = frozenset({"idle", "messages", "handshake-distance"})
 UNSURE = frozenset({"unexplained", "one-sided", "server-timer"})
 """Kinds of time whose cause the capture does not show, or not whether anybody waited."""
 
+_COUNTED = frozenset({"loss", "reordering"})
+"""Kinds that rest on counted segments, whatever the labels of their waits."""
+
+_DOUBTFUL = 0.6
+"""Below this confidence a finding is said to be probable."""
+
 
 @record(frozen=True, slots=True)
 class Example:
@@ -108,6 +114,11 @@ class Finding:
     def is_lead(self) -> bool:
         """True where the finding may come first: a change or a repair would help."""
         return self.kind not in IDLE | UNSURE
+
+    @property
+    def is_doubtful(self) -> bool:
+        """True where the labels that the finding rests on are little better than a guess."""
+        return self.kind not in _COUNTED and self.confidence is not None and self.confidence < _DOUBTFUL
 
     @property
     def weight_ns(self) -> int:

@@ -96,7 +96,7 @@ def sentence(finding: Finding) -> str:
         case "reset":
             return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
         case "server-slow":
-            verb = "is" if finding.address else "are"
+            verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
             return f"{place} {verb} slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
         case "server-timer":
             return f"nobody may have waited: {place} answers by a timer, {_timed(finding)}: a long poll, or a timeout"
@@ -112,7 +112,8 @@ def sentence(finding: Finding) -> str:
             return f"nothing to repair: no wait longer than a round trip, {flows}"
     many, told = f" in {flows}" if finding.flows > 1 else "", evidence(finding)
     took = f" took {span}" if finding.time_ns else ", which nobody waited for"
-    return f"{headline(finding)} at {place}{took}{many}{f': {told}' if told else ''}"
+    doubt = "probably " if finding.is_doubtful else ""
+    return f"{doubt}{headline(finding)} at {place}{took}{many}{f': {told}' if told else ''}"
 
 
 def evidence(finding: Finding) -> str:

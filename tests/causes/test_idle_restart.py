@@ -58,3 +58,16 @@ def test_a_window_that_a_timeout_left_below_the_restart_window_was_not_restarted
         scene.client_acks()
     assert scene.lost_ms("server", tap)["idle-restart"] == 0
     assert causes(scene, "server")[-1] == "cwnd-limited"
+
+
+@look_alike
+def test_a_restarted_window_is_unsure_once_a_queue_stands(scene: Scene) -> None:
+    """On a slow path the restarted window fills the path after two waits: then ACKs take two base round trips."""
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=2)
+    scene.download(250_000)
+    scene.wait_ms(3_000)
+    scene.download(250_000)
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "idle-restart"]
+    assert [row["confidence"] > 0.9 for row in rows] == [True, True] + [False] * (len(rows) - 2)
+    assert len(rows) > 3

@@ -261,3 +261,41 @@ def test_what_follows_the_peers_fin_may_be_the_applications_farewell(scene: Scen
     scene.server_closes()
     scene.client_sends(42)
     assert all(confidence < 0.8 for confidence in confidences(scene))
+
+
+def in_mid_life(scene: Scene, writes: tuple[int, ...], tap: Tap) -> list[float]:
+    """Confidences of `nagle` where the capture begins after the handshake, so that the segment size is a guess.
+
+    The client makes these writes at once, and a further one when they are acknowledged.
+    """
+    scene.handshake(rtt_ms=20)
+    for number in range(4):
+        scene.server_sends(448)
+        scene.client_acks()
+        scene.client_sends(1_448)
+        scene.server_acks()
+        for size in writes:
+            scene.client_sends(size)
+        scene.server_acks()
+        scene.client_sends(308)
+        scene.server_acks()
+        scene.wait_ms(900 + 13 * number)
+    rows = scene.flow(tap, drop=[1, 2, 3])["stalls"]
+    return [row["confidence"] for row in rows if row["sender"] == "client" and row["cause"] == "nagle"]
+
+
+@fires
+def test_in_mid_life_one_short_write_out_holds_the_next_back(scene: Scene) -> None:
+    assert in_mid_life(scene, (136,), "client") == [pytest.approx(0.85)] * 4
+
+
+@near_miss
+@pytest.mark.parametrize("writes", [(36, 100), (250, 250)])
+def test_in_mid_life_two_short_writes_out_show_that_none_is_held_back(scene: Scene, writes: tuple[int, ...]) -> None:
+    """Both together are shorter than any segment size."""
+    assert in_mid_life(scene, writes, "client") == []
+
+
+@look_alike
+def test_in_mid_life_two_long_writes_out_may_be_whole_segments(scene: Scene) -> None:
+    assert in_mid_life(scene, (400, 400), "client") == [pytest.approx(0.85)] * 4

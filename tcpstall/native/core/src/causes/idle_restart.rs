@@ -8,7 +8,8 @@
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`
 //! Source    RFC 5681 §4.1, RFC 2861; Linux `tcp_cwnd_restart`, net.ipv4.tcp_slow_start_after_idle
-//! Abstains  the start of the connection was not captured
+//! Abstains  the start of the connection was not captured; unsure where the ACKs took twice the base round trip: then a queue held
+//!           them, and a larger window would have made it longer
 //! Looks like `cwnd-limited` in slow start (no idle before), `app-limited` (chunks that never filled the window)
 
 use super::cause::Cause;
@@ -28,9 +29,18 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let lowered = pause.cwnd_after_idle.is_none_or(|lowered| pause.segments_held <= lowered);
     match cwnd_limited::full(pause, limits) {
         Verdict::Yes(proof) => {
-            let most = if lowered || pause.before.acks > 0 { 1.0 } else { 0.75 };
+            let fits = lowered || pause.before.acks > 0;
+            let most = if fits && !stands_in_queue(pause) { 1.0 } else { 0.75 };
             Verdict::Yes(Proof { detail: details::CLIMB, confidence: proof.confidence.min(most) })
         }
         other => other,
     }
+}
+
+/// Ratio of a round trip to the base round trip from which at least half of what was in flight stood in a queue.
+const QUEUED: i64 = 2;
+
+/// A queue held the ACKs of the wait, or those before it: the path carried all it could, whatever the window.
+fn stands_in_queue(pause: &Pause) -> bool {
+    pause.slowest_ack.rtt.or(pause.srtt).zip(pause.base_rtt).is_some_and(|(rtt, base)| rtt >= base.times(QUEUED))
 }

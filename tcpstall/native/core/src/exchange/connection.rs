@@ -26,6 +26,9 @@ row! {
         /// The server's last data was the farewell of an idle TLS connection.
         #[json(hidden)]
         pub farewell: bool,
+        /// The connection carries TLS.
+        #[json(hidden)]
+        pub tls: bool,
         /// Idle time before that, from the last byte of the last response, on the clock of the end that closed the
         /// connection;
         /// `None` without an exchange.
@@ -53,6 +56,7 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         closed_with: closing.map(|closing| if closing.reset { "rst" } else { "fin" }),
         closed_ns: closing.map(|closing| closing.time),
         farewell: flow.speaks_tls() && rounds.last().is_some_and(|last| is_answer_to_nothing(last, turns)),
+        tls: flow.speaks_tls(),
         idle_before_close_ns: idle,
     }
 }

@@ -28,6 +28,16 @@ const FAREWELL: u64 = 87;
 /// Largest acknowledgement of HTTP/2 in a TLS record: a frame of 17 bytes, 5 of header, 24 of nonce and tag (RFC 5288 §3).
 const ACKNOWLEDGEMENT: u64 = 46;
 
+/// Largest notice or ping of an end: a frame of 100 bytes in a TLS record.
+const MESSAGE: u64 = 128;
+
+/// Bytes of a mask, with which a client answers the ping of a WebSocket server (RFC 6455 §5.3, §5.5.3).
+const MASK: u64 = 4;
+
+/// Silence after which a notice answers no message: keep-alives and pings come every 30 to 240 s, and a client that asked has
+/// mostly given up.
+const UNANSWERED_AFTER: Nanos = Nanos::from_millis(30_000);
+
 row! {
     /// One request and its response.
     #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +67,26 @@ row! {
 }
 
 impl Exchange {
+    /// Over TLS, a message and long after it another one, as of a server that spoke of its own accord: after 30 s, or sooner if
+    /// the client sends such acknowledgements by `habit`, or if it had repeated a ping of the server, which is as long.
+    pub fn answers_nothing(&self, habit: bool) -> bool {
+        let pong = self.request_bytes == self.response_bytes + MASK;
+        let least = if pong || habit && self.may_acknowledge() { UNPROMPTED_AFTER } else { UNANSWERED_AFTER };
+        let little = (1..=MESSAGE).contains(&self.request_bytes) && self.response_bytes <= MESSAGE;
+        little && self.silence() >= least
+    }
+
+    /// The client's message is too short for most requests, and the server was silent for long after it: the client may have
+    /// acknowledged settings or a ping (RFC 9113 §6.5.3, §6.7).
+    pub fn may_acknowledge(&self) -> bool {
+        (1..=ACKNOWLEDGEMENT).contains(&self.request_bytes) && self.silence() >= UNPROMPTED_AFTER
+    }
+
+    /// Silence of the server before its first byte.
+    fn silence(&self) -> Nanos {
+        self.of(Phase::Think) + self.of(Phase::Turnaround)
+    }
+
     /// Time of one phase.
     pub fn of(&self, phase: Phase) -> Nanos {
         let parts = self.parts.iter().filter(|part| part.part == phase);

@@ -6,10 +6,17 @@ use crate::time::Nanos;
 /// Writes in flight at once that no variant of Nagle's algorithm allows (RFC 896, Minshall's).
 const SEVERAL: u32 = 2;
 
+/// Segment size that every host accepts (RFC 9293 §3.7.1): several writes that are shorter even together are short, whatever
+/// the MSS.
+const LEAST_MSS: i64 = 536;
+
 impl Facts {
     /// More than one short write was in flight, and neither the order of the capture nor missing ACKs make it seem so.
     pub fn has_several_short(&self) -> bool {
-        let known = self.mss_known && !self.flight_unknown && self.disorder == Nanos::ZERO && !self.unseen.acks;
+        let others = i64::from(self.segments_at_start) - i64::from(self.briefs_out);
+        let writes = self.flight_at_start - others * i64::from(self.mss);
+        let short = self.mss_known || (1..LEAST_MSS).contains(&writes);
+        let known = short && !self.flight_unknown && self.disorder == Nanos::ZERO && !self.unseen.acks;
         self.briefs_out >= SEVERAL && known && self.unseen.is_nothing()
     }
 }

@@ -21,6 +21,11 @@ const ALWAYS_DUE: f64 = 0.9;
 /// Least status that tells of an error (RFC 9110 §15.5): answers with it after the same time each are timeouts.
 const ERROR: u16 = 400;
 
+/// Messages without a request that make a habit.
+const HABIT: usize = 3;
+/// Port of HTTP over TLS (RFC 9110 §4.2.2).
+const HTTPS: u16 = 443;
+
 /// Silences of each end's application.
 #[derive(Default)]
 pub(super) struct Beats {
@@ -32,7 +37,7 @@ pub(super) struct Beats {
     /// Numbers, in order, of the waits with little data of the end before and after them: no answer was in progress.
     between: Vec<u64>,
     /// Start and end, in order, of the exchanges after a silence in which a small message was answered by one of the
-    /// same length: a heartbeat.
+    /// same length: a heartbeat. Also those in which the server answered nothing.
     echoes: Vec<(Nanos, Nanos)>,
     /// Lengths, in order, of the server's long times before its answers, where these take nearly all of the time between
     /// the first of them and the last.
@@ -54,7 +59,7 @@ impl Beats {
             );
         }
         between.sort_unstable();
-        let echoes = echoes(row.exchanges.as_deref().unwrap_or_default());
+        let echoes = echoes(row.exchanges.as_deref().unwrap_or_default(), carries_tls(row));
         Beats { small, own, between, echoes, answers: answers(row) }
     }
 
@@ -84,14 +89,20 @@ impl Beats {
     }
 }
 
-fn echoes(exchanges: &[Exchange]) -> Vec<(Nanos, Nanos)> {
-    let alone =
-        exchanges.windows(2).filter(|pair| pair[1].start_ns - pair[0].end_ns >= LEAST_BEAT).map(|pair| &pair[1]);
-    let alike = alone.filter(|exchange| exchange.request_bytes == exchange.response_bytes);
-    alike
-        .filter(|exchange| exchange.request_bytes <= MESSAGE)
-        .map(|exchange| (exchange.start_ns, exchange.end_ns))
-        .collect()
+/// Without its beginning a connection carries TLS where its port says so.
+fn carries_tls(row: &FlowRow) -> bool {
+    row.connection.tls || !row.handshake.complete && row.server.port == HTTPS
+}
+
+fn echoes(exchanges: &[Exchange], tls: bool) -> Vec<(Nanos, Nanos)> {
+    let alone = |index: usize| index > 0 && exchanges[index].start_ns - exchanges[index - 1].end_ns >= LEAST_BEAT;
+    let alike =
+        |exchange: &Exchange| exchange.request_bytes == exchange.response_bytes && exchange.request_bytes <= MESSAGE;
+    let habit = tls && exchanges.iter().filter(|exchange| exchange.may_acknowledge()).count() >= HABIT;
+    let one = |(index, exchange): &(usize, &Exchange)| {
+        alone(*index) && alike(exchange) || tls && exchange.answers_nothing(habit)
+    };
+    exchanges.iter().enumerate().filter(one).map(|(_, exchange)| (exchange.start_ns, exchange.end_ns)).collect()
 }
 
 fn answers(row: &FlowRow) -> Vec<Silence> {

@@ -190,6 +190,10 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares
     for mut part in parts {
         part.cause = Some(cause);
         part.time = Nanos((i128::from(time.0) * i128::from(part.weight()) / all) as i64);
+        if cause == Cause::AppLimited && part.kind.is_recoverable() {
+            // Some of that time has no wait, as before the first message of a connection that began before the capture.
+            part.time = part.time.min(Nanos(part.weight()));
+        }
         part.recoverable = if part.kind.is_recoverable() { part.time } else { Nanos::ZERO };
         add(shares, part);
     }
@@ -253,6 +257,9 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind
     if idle::had_said_all(row, stall) {
         return FindingKind::Idle;
     }
+    if stall.sender == End::Server && pushes(row) {
+        return FindingKind::Messages;
+    }
     let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));
     // A terminal's largest segment may be a line of text.
@@ -272,6 +279,12 @@ fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
 fn sends_messages(row: &FlowRow) -> bool {
     let ConnectionRow { exchanges, unprompted, .. } = row.connection;
     exchanges + unprompted >= MESSAGES && End::BOTH.into_iter().all(|side| mean(row.directions.of(side)) <= MESSAGE)
+}
+
+/// The server began about as many turns of its own accord as it answered: it sends events as they happen.
+fn pushes(row: &FlowRow) -> bool {
+    let ConnectionRow { exchanges, unprompted, .. } = row.connection;
+    unprompted >= MESSAGES && 2 * unprompted >= exchanges
 }
 
 /// Mean payload of a segment, bytes.
@@ -308,7 +321,8 @@ fn rate(row: &FlowRow) -> Option<FindingKind> {
     let direction = row.directions.of(main_sender(row));
     let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
     let has_rate = sending.times(RATE_SHARE) > length && long && direction.segments >= RATE_SEGMENTS;
-    if !has_rate || hardly_seen(row) || round_trips(row).is_some() {
+    // A terminal has messages in flight all the while, and no rate.
+    if !has_rate || hardly_seen(row) || round_trips(row).is_some() || sends_messages(row) {
         return None;
     }
     let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;

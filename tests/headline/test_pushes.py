@@ -1,0 +1,100 @@
+"""A server that speaks of its own accord is not slow to answer, and messages have neither an answer nor a rate."""
+
+import pytest
+
+from tcpstall import analyze
+from tcpstall.findings import Finding, findings
+from tests.headline.captures import hello
+from tests.scene import Scene
+
+
+def found(scene: Scene, **how: object) -> dict[str, Finding]:
+    return {row.kind: row for row in findings(analyze(scene.capture("client", **how)))}  # type: ignore[arg-type]
+
+
+def pings(scene: Scene, *, rounds: int, every_ms: float, server: int, client: int) -> None:
+    """The server says something every few seconds, and the client acknowledges it at once with a message of its own."""
+    for number in range(rounds + 1):
+        scene.wait_ms(every_ms + 37 * number)
+        scene.server_sends(server)
+        scene.client_sends(client)
+        scene.server_acks()
+
+
+@pytest.mark.parametrize(
+    ("rounds", "every_ms", "server", "client"),
+    [(1, 25_000, 25, 29), (1, 40_000, 70, 60), (3, 6_000, 72, 44)],
+    ids=["a-masked-echo", "after-half-a-minute", "a-habit"],
+)
+def test_notices_of_a_server_over_tls_answer_nothing(
+    scene: Scene, rounds: int, every_ms: float, server: int, client: int
+) -> None:
+    hello(scene)
+    pings(scene, rounds=rounds, every_ms=every_ms, server=server, client=client)
+    assert "server-slow" not in found(scene)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "every_ms", "server", "client"),
+    [(1, 3_000, 25, 29), (1, 25_000, 70, 60), (2, 6_000, 72, 44), (1, 40_000, 2_000, 60)],
+    ids=["too-soon", "not-for-long-enough", "no-habit", "a-long-answer"],
+)
+def test_a_late_answer_over_tls_that_may_be_one_is_slow(
+    scene: Scene, rounds: int, every_ms: float, server: int, client: int
+) -> None:
+    hello(scene)
+    pings(scene, rounds=rounds, every_ms=every_ms, server=server, client=client)
+    assert "server-slow" in found(scene)
+
+
+def test_a_late_word_without_tls_is_slow(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    pings(scene, rounds=1, every_ms=25_000, server=25, client=29)
+    assert "server-slow" in found(scene)
+
+
+def test_an_answer_is_no_slower_for_the_silence_before_the_first_message_of_the_capture(scene: Scene) -> None:
+    """The capture begins with a bare ACK, twelve seconds before the first request."""
+    scene.handshake(rtt_ms=20)
+    scene.wait_ms(12_000)
+    scene.download(5_000, think_ms=300)
+    scene.closes()
+    slow = found(scene, drop=(1, 2))["server-slow"]
+    assert slow.time_ns == pytest.approx(300e6, rel=0.15)
+
+
+def events(scene: Scene, *, times: int) -> None:
+    """The client says that it is there; then the server tells two events, two seconds apart, when they happen."""
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    for number in range(times):
+        scene.client_sends(54)
+        scene.server_sends(40)
+        scene.client_acks()
+        scene.wait_ms(6_000 + 700 * number)
+        scene.server_sends(4_000)
+        scene.client_acks()
+        scene.wait_ms(1_900 + 310 * number)
+        scene.server_sends(4_000)
+        scene.client_acks()
+
+
+@pytest.mark.parametrize(("times", "pieces"), [(4, False), (2, True)], ids=["a-habit", "no-habit"])
+def test_a_server_that_tells_events_does_not_send_an_answer_in_pieces(scene: Scene, times: int, pieces: bool) -> None:
+    events(scene, times=times)
+    assert ("sent-in-pieces" in found(scene)) == pieces
+
+
+@pytest.mark.parametrize(("size", "rate"), [(92, False), (400, True)], ids=["messages", "writes"])
+def test_a_terminal_with_messages_in_flight_all_the_while_has_no_rate(scene: Scene, size: int, rate: bool) -> None:
+    scene.handshake(rtt_ms=100)
+    for _ in range(4):
+        scene.client_sends(36)
+        scene.server_sends(36)
+        scene.client_acks()
+    scene.client_writes(*((9 * number, size) for number in range(120)), nodelay=True)
+    scene.client_sends(36)
+    scene.server_sends(36)
+    scene.closes()
+    assert ("rate-sender" in found(scene)) == rate
