@@ -201,12 +201,12 @@ impl<'scope, 'env> Followers<'scope, 'env> {
 
     /// The lines of followers with tables.
     fn working(&self) -> &[Line<'scope, 'env>] {
-        if self.resting { &[] } else { &self.lines }
+        if self.resting || self.differs { &[] } else { &self.lines }
     }
 
     /// Gives a table of the reading thread to the first follower, unless the followers rest.
     fn gives_away(&mut self) {
-        if !self.resting
+        if !(self.resting || self.differs)
             && let Some(line) = self.lines.first()
             && let Some(table) = self.own.pop()
         {
@@ -225,7 +225,7 @@ impl<'scope, 'env> Followers<'scope, 'env> {
     }
 
     /// The first batch under way, and the flows that were over in it; `None` while not all have done it, unless the
-    /// caller `waits`, and if a follower is gone or has read something else.
+    /// caller `waits`, and if a follower is gone.
     pub(super) fn done(
         &mut self,
         waits: bool,
@@ -237,9 +237,10 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         Some((batch, self.learns(parts, idle, dealer, numbers)))
     }
 
-    /// The first batch under way, and what all have done of it.
+    /// The first batch under way, and what all have done of it: the reading thread alone, once a follower has read something
+    /// else.
     fn parts(&mut self, waits: bool) -> Option<(Batch, Vec<Done>)> {
-        if self.under_way.is_empty() || self.differs {
+        if self.under_way.is_empty() {
             return None;
         }
         while let Some(line) = self.working().get(self.parts.len()) {
@@ -247,11 +248,14 @@ impl<'scope, 'env> Followers<'scope, 'env> {
             self.parts.push(done);
         }
         let mut parts = mem::take(&mut self.parts);
-        parts.splice(..0, self.own_done.pop_front());
         // Followers let go of a batch before they tell what they have done.
         let batch = self.under_way.pop_front().and_then(Arc::into_inner)?;
-        self.differs = parts.iter().filter_map(|part| part.read_to).any(|end| end != batch.end());
-        (!self.differs).then_some((batch, parts))
+        self.differs |= parts.iter().filter_map(|part| part.read_to).any(|end| end != batch.end());
+        if self.differs {
+            parts.clear();
+        }
+        parts.splice(..0, self.own_done.pop_front());
+        Some((batch, parts))
     }
 
     /// Takes in what all have done of a batch; a follower may be `idle`. Returns the flows that are over.
@@ -263,10 +267,10 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         numbers: &mut Numbers,
     ) -> InOrder<impl More + use<>> {
         let load = of_shards(parts.iter().flat_map(|part| part.load.iter().copied()));
-        if self.reads {
-            self.tells(load, idle);
-        } else if idle {
-            self.gives_away();
+        match (self.reads, self.differs) {
+            (true, false) => self.tells(load, idle),
+            (false, _) if idle => self.gives_away(),
+            _ => {}
         }
         dealer.learns(load);
         numbers.opened(parts.iter().flat_map(|part| part.opened.iter().copied()).collect());

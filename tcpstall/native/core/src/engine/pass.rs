@@ -134,9 +134,6 @@ impl<'a> Pass<'a> {
         let (mut empty, mut turns): (Vec<Batch>, _) = (Vec::new(), Turns::new(self.reader.packets()));
         let read = loop {
             self.hand_on_done(followers, dealer, numbers, &mut empty, BATCHES - 1)?;
-            if followers.differs() {
-                break Read::ToEnd;
-            }
             let mut batch = empty.pop().unwrap_or_default();
             batch.clear();
             let filled = self.reader.fill(&mut batch);
@@ -181,8 +178,7 @@ impl<'a> Pass<'a> {
             let waits = followers.under_way() > most;
             let Some((batch, over)) = followers.done(waits, dealer, numbers) else {
                 // A follower is gone only after a panic, which is reported where its thread is joined.
-                let gone = waits && !followers.differs();
-                return if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+                return if waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             };
             empty.push(batch);
             let rows = self.hand_on_rows(over, numbers)?;
