@@ -1,6 +1,6 @@
 //! Opens a long file twice, for two threads that each read all of it.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 
 use super::steady::Steady;
 use super::{Capture, Format, Item, file};
@@ -16,11 +16,13 @@ const LOOK: usize = 1024;
 /// Two captures of the file with that name, which end at the same byte, though the file may grow; `None` if it is no long
 /// file of short records.
 pub(crate) fn twice(path: &str) -> Option<[Capture; 2]> {
-    if path == "-" {
+    // A pipe is not opened here: its writer would lose its reader.
+    let about = fs::metadata(&*file(path)).ok().filter(Metadata::is_file)?;
+    if path == "-" || about.len() < LONG {
         return None;
     }
     let files = [opened(path)?, opened(path)?];
-    let size = files.iter().map(|(_, about)| about.len()).min().filter(|size| *size >= LONG)?;
+    let size = files.iter().map(|(_, about)| about.len()).min()?;
     let is_short = has_short_records(Capture::from_reader(Box::new(File::open(&*file(path)).ok()?)).sparing());
     is_short.then(|| files.map(|(file, about)| limited(file, &about, size)))
 }
@@ -95,5 +97,15 @@ mod tests {
         assert!(twice(path.to_str().unwrap()).is_none());
         fs::remove_file(path).unwrap();
         assert!(twice("-").is_none() && twice("/no/such/file").is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_left_to_the_one_that_reads_it() {
+        let path = std::env::temp_dir().join(format!("tcpstall-twice-pipe-{}", std::process::id()));
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // Opening it would wait for a writer for ever.
+        assert!(twice(path.to_str().unwrap()).is_none());
+        fs::remove_file(path).unwrap();
     }
 }
