@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
+from tcpstall.lazy import importer
 
 if TYPE_CHECKING:
     from tcpstall.archive.scan import scan
@@ -75,16 +76,12 @@ _ELSEWHERE = {
 _MODULES = frozenset({"causes", "errors", "model", "trust"})
 """Modules that `import tcpstall` gives, as if it had imported them."""
 
+_importer = importer(__name__, {name: _ELSEWHERE.get(name, "model") for name in __all__})
+
 
 def __getattr__(name: str) -> Any:
     """A public name, when it is asked for: each worker of a scan starts up, and few commands use the model."""
-    if name in _MODULES:
-        return importlib.import_module(f"tcpstall.{name}")
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"tcpstall.{_ELSEWHERE.get(name, 'model')}"), name)
-    globals()[name] = value
-    return value
+    return importlib.import_module(f"tcpstall.{name}") if name in _MODULES else _importer(name)
 
 
 def __dir__() -> list[str]:

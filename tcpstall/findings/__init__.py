@@ -1,7 +1,8 @@
 """Findings: the same cause at the same service over many flows, ranked by the time that a change could give back."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tcpstall.lazy import importer
 
 if TYPE_CHECKING:
     from tcpstall.findings.as_json import finding_row, findings_json
@@ -31,20 +32,15 @@ __all__ = [
     "where",
 ]
 
-_MODULES = {
-    **dict.fromkeys(("advice", "gain", "remedy"), "changes"),
-    **dict.fromkeys(("finding_row", "findings_json"), "as_json"),
-    **dict.fromkeys(("Example", "Finding"), "finding"),
-    **dict.fromkeys(("findings", "ranked"), "ranking"),
-    **dict.fromkeys(("Telling", "first_to_see", "led", "telling"), "choice"),
-    **dict.fromkeys(("evidence", "headline", "sentence", "where"), "words"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """A name, when it is asked for: the JSON report needs no flow in full."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"tcpstall.findings.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(
+    __name__,
+    {
+        **dict.fromkeys(("advice", "gain", "remedy"), "changes"),
+        **dict.fromkeys(("finding_row", "findings_json"), "as_json"),
+        **dict.fromkeys(("Example", "Finding"), "finding"),
+        **dict.fromkeys(("findings", "ranked"), "ranking"),
+        **dict.fromkeys(("Telling", "first_to_see", "led", "telling"), "choice"),
+        **dict.fromkeys(("evidence", "headline", "sentence", "where"), "words"),
+    },
+)
+"""The JSON report needs no flow in full."""

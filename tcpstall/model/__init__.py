@@ -1,7 +1,8 @@
 """The model of a result: an Analysis of flows, each with its stalls, and the function that makes one."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tcpstall.lazy import importer
 
 if TYPE_CHECKING:
     from tcpstall.model.analysis import Analysis, Held, Table
@@ -64,11 +65,5 @@ _ELSEWHERE = {
 }
 """Modules of the names that `flow` has not."""
 
-
-def __getattr__(name: str) -> Any:
-    """A name, when it is asked for: a question to a store needs an endpoint, and no analysis."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"tcpstall.model.{_ELSEWHERE.get(name, 'flow')}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(__name__, {name: _ELSEWHERE.get(name, "flow") for name in __all__})
+"""A question to a store needs an endpoint, and no analysis."""
