@@ -60,14 +60,11 @@ impl Interfaces {
     /// The number of the interface of the segment that was read last, in the capture with that number.
     #[inline]
     pub(super) fn number(&mut self, number: usize, source: &Source, capture: &Capture) -> u16 {
-        let key = (number, source.interface, capture.interface_key());
-        if (key.1, key.2) == (0, 0) {
-            return 0;
-        }
-        if key != self.last.0 {
+        self.known(number, source, capture).unwrap_or_else(|| {
+            let key = (number, source.interface, capture.interface_key());
             self.last = (key, self.numbered(&Interface::of(source, capture)));
-        }
-        self.last.1
+            self.last.1
+        })
     }
 
     /// The same, if the capture does not say, or if it is the interface that was numbered last.

@@ -195,7 +195,7 @@ impl Builder {
 
     /// Notes the sender's state as the beginning of the pause, if that has not begun; true if this begins it.
     #[inline(always)]
-    fn begin(&mut self, half: &Half, cwnd: &Cwnd) -> bool {
+    pub(super) fn begin(&mut self, half: &Half, cwnd: &Cwnd) -> bool {
         let begins = self.open.beginning.is_none();
         if begins {
             self.open.beginning = Some(Beginning {

@@ -25,9 +25,6 @@ pub(in super::super) struct Again<'env> {
     pub(in super::super) first: u64,
 }
 
-/// The stream's end came, for the reading thread: the latest segment of any flow.
-struct Over(Nanos);
-
 impl<'env> Again<'env> {
     /// Reads to the end, and follows the flows of these tables and of those that it gets.
     pub(super) fn follow(self, mut tables: Vec<&'env mut Table>, judging: Judging<'_>, ends: &Ends<'env>) {
@@ -37,36 +34,46 @@ impl<'env> Again<'env> {
         let mut reader = Reader::new(coming, paths, options, &mut statuses);
         let (mut dealer, mut batch, mut spare) = (Dealer::new(first), Batch::default(), Spare::default());
         let mut orders = Orders { ends, early: VecDeque::new() };
-        let mut numbers = 1..;
-        let over = loop {
+        let mut taken = 0;
+        let latest = loop {
             batch.clear();
             let filled = reader.fill(&mut batch);
             let (mut rows, mut waited) = (Vec::new(), false);
-            if numbers.next() > Some(BATCHES) {
-                match orders.learns(&mut tables) {
-                    Some(Ok((learnt, late))) => {
+            if taken >= BATCHES {
+                match orders.next(&mut tables) {
+                    Some(Order::Goes(learnt, late)) => {
                         dealer.learns(learnt.load);
                         (rows, waited) = (learnt.rows, late);
                     }
-                    Some(Err(over)) => break over,
+                    Some(Order::Ends(latest)) => break latest,
                     None => return,
                 }
             }
+            taken += 1;
             batch.deal(&mut dealer);
             let done = take(&mut tables, &batch, judging, &mut spare, rows);
             if ends.back.send(Done { waited, read_to: Some(batch.end()), ..done }).is_err() {
                 return;
             }
             if filled == Filled::End {
-                match orders.over(&mut tables) {
-                    Some(over) => break over,
+                match orders.end(&mut tables) {
+                    Some(latest) => break latest,
                     None => return,
                 }
             }
         };
         // The reading thread may have ended before.
-        _ = Ending::of(&mut tables, over.0, judging, spare).try_for_each(|done| ends.back.send(done));
+        _ = Ending::of(&mut tables, latest, judging, spare).try_for_each(|done| ends.back.send(done));
     }
+}
+
+/// What comes before a batch.
+#[expect(clippy::large_enum_variant, reason = "hardly any is the small one")]
+enum Order {
+    /// What all have done of an earlier batch, and whether that had to be waited for.
+    Goes(Learnt, bool),
+    /// The reading thread has ended before: the latest segment of any flow.
+    Ends(Nanos),
 }
 
 /// What the reading thread tells.
@@ -77,9 +84,8 @@ struct Orders<'a, 'env> {
 }
 
 impl<'env> Orders<'_, 'env> {
-    /// What all have done of the next batch, and whether that had to be waited for; tables that come before it are added
-    /// to `tables`. `None` if the reading thread is gone.
-    fn learns(&mut self, tables: &mut Vec<&'env mut Table>) -> Option<Result<(Learnt, bool), Over>> {
+    /// The next order; tables that come with it are added to `tables`. `None` if the reading thread is gone.
+    fn next(&mut self, tables: &mut Vec<&'env mut Table>) -> Option<Order> {
         let mut waited = false;
         let learnt = match self.early.pop_front() {
             Some(learnt) => learnt,
@@ -88,33 +94,33 @@ impl<'env> Orders<'_, 'env> {
                 waited = at_hand.is_err();
                 match at_hand.or_else(|_| self.ends.work.recv()).ok()? {
                     Work::Learns(learnt) => learnt,
-                    Work::Ends(latest) => return Some(Err(Over(latest))),
+                    Work::Ends(latest) => return Some(Order::Ends(latest)),
                     _ => return None,
                 }
             }
         };
         if !learnt.further {
-            return Some(Ok((learnt, waited)));
+            return Some(Order::Goes(learnt, waited));
         }
         loop {
             match self.ends.work.recv().ok()? {
                 Work::Follows(table) => {
                     tables.insert(0, table);
-                    return Some(Ok((learnt, waited)));
+                    return Some(Order::Goes(learnt, waited));
                 }
                 Work::Learns(next) => self.early.push_back(next),
-                Work::Ends(latest) => return Some(Err(Over(latest))),
+                Work::Ends(latest) => return Some(Order::Ends(latest)),
                 _ => return None,
             }
         }
     }
 
-    /// Waits for the stream's end.
-    fn over(&mut self, tables: &mut Vec<&'env mut Table>) -> Option<Over> {
+    /// Waits for the stream's end: the latest segment of any flow.
+    fn end(&mut self, tables: &mut Vec<&'env mut Table>) -> Option<Nanos> {
         loop {
             match self.ends.work.recv().ok()? {
                 Work::Follows(table) => tables.insert(0, table),
-                Work::Ends(latest) => return Some(Over(latest)),
+                Work::Ends(latest) => return Some(latest),
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
 impl Builder {
-    /// Takes in an ACK that reached the sender, after [`Builder::begins_with_ack`]; `half` is the state after it, `cwnd` the
+    /// Takes in an ACK that reached the sender, after [`Builder::begin`]; `half` is the state after it, `cwnd` the
     /// model before it. True if the ACK showed that the repair of a loss was needless.
     #[inline(always)]
     pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> bool {

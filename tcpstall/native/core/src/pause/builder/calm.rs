@@ -4,7 +4,6 @@ use super::Builder;
 use crate::flow::{Acked, Half};
 use crate::pause::bottleneck::Bottleneck;
 use crate::pause::open::Train;
-use crate::sender::Cwnd;
 use crate::time::Nanos;
 
 impl Builder {
@@ -13,13 +12,7 @@ impl Builder {
         self.is_plain() && !self.holes.is_open()
     }
 
-    /// Notes the state before an ACK; true if the ACK is the first of the pause.
-    #[inline(always)]
-    pub(in crate::pause) fn begins_with_ack(&mut self, half: &Half, cwnd: &Cwnd) -> bool {
-        self.begin(half, cwnd)
-    }
-
-    /// Takes in the smoothed round trip after that ACK.
+    /// Takes in the smoothed round trip after the ACK that began the pause.
     #[inline(always)]
     pub(in crate::pause) fn begins_at(&mut self, srtt: Option<Nanos>) {
         if let Some(beginning) = &mut self.open.beginning {

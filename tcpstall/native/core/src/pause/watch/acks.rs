@@ -52,7 +52,7 @@ impl Watch {
     fn apply(&mut self, ack: &PendingAck, time: Nanos, sender: End, now: Nanos) -> Option<Nanos> {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let half = self.connection.half_mut(sender);
-        let begins = builder.begins_with_ack(half, model);
+        let begins = builder.begin(half, model);
         let mut acked = half.before(ack, time, now);
         half.apply(ack, time, &mut acked);
         if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {

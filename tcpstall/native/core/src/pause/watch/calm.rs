@@ -34,7 +34,7 @@ impl Watch {
         self.connection.hears_calm(segment, ack, sender);
         let (half, peer) = split(&mut self.connection.halves, sender);
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
-        let begins = builder.begins_with_ack(half, model);
+        let begins = builder.begin(half, model);
         let acked = half.acknowledges(segment, ack, peer.vantage.last_span());
         if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {
             self.connection.measures(sender, &acked, rtt, builder.heard());

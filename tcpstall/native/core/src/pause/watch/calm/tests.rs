@@ -1,13 +1,9 @@
 //! ACKs between the data of a run leave the same state by the short way as by the whole way.
 
-use super::super::run::tests::Draw;
+use super::super::run::tests::{Draw, segment};
 use super::*;
-use crate::seq::SeqNo;
-use crate::time::Nanos;
-use crate::wire::{Address, Endpoint, Flags, SackBlock, Timestamps};
+use crate::wire::{Flags, SackBlock, Timestamps};
 
-const CLIENT: Endpoint = Endpoint { address: Address(1), port: 1_000 };
-const SERVER: Endpoint = Endpoint { address: Address(2), port: 80 };
 const FULL: u32 = 1_448;
 
 /// Packets of one end.
@@ -25,27 +21,10 @@ fn flow(seed: u64, segments: usize) -> Vec<Segment> {
     let (stamped, counted, scaled) = (!draw.once_in(3), !draw.once_in(3), !draw.once_in(4));
     let mut ends = [Own { seq: 1, id: 7, stamp: 50 }, Own { seq: 1, id: 7, stamp: 50 }];
     let (mut now, mut acked, mut clock, mut window) = (1_000_000_000, 1_u32, 50, 500_u16);
-    let segment = |now: i64, back: bool, seq: u32, ack: u32, payload, flags: Flags| {
-        let (source, destination) = if back { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
-        let (mss, window_scale) = if flags.has(Flags::SYN) { (Some(1_460), scaled.then_some(7)) } else { (None, None) };
-        let (time, seq, ack) = (Nanos(now), SeqNo(seq), SeqNo(ack));
-        Segment {
-            time,
-            source,
-            destination,
-            seq,
-            ack,
-            payload,
-            flags,
-            mss,
-            window_scale,
-            window: 500,
-            ..Segment::default()
-        }
-    };
+    let opens = |syn: Segment| Segment { mss: Some(1_460), window_scale: scaled.then_some(7), ..syn };
     let mut flow = vec![
-        segment(now - 9_000_000, false, 0, 0, 0, Flags::SYN),
-        segment(now - 8_990_000, true, 0, 1, 0, Flags::SYN.with(Flags::ACK)),
+        opens(segment(now - 9_000_000, false, 0, 0, 0, Flags::SYN)),
+        opens(segment(now - 8_990_000, true, 0, 1, 0, Flags::SYN.with(Flags::ACK))),
         segment(now - 2_000_000, false, 1, 1, 0, Flags::ACK),
     ];
     flow.iter_mut().for_each(|syn| syn.timestamps = stamped.then_some(Timestamps { value: 50, echo: 50 }));

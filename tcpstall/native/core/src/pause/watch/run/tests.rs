@@ -21,6 +21,13 @@ impl Draw {
     }
 }
 
+/// A segment of the client, or `back` of the server.
+pub(crate) fn segment(now: i64, back: bool, seq: u32, ack: u32, payload: u32, flags: Flags) -> Segment {
+    let (source, destination) = if back { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
+    let (time, seq, ack) = (Nanos(now), SeqNo(seq), SeqNo(ack));
+    Segment { time, source, destination, seq, ack, payload, flags, window: 500, ..Segment::default() }
+}
+
 /// A flow of `segments` segments: bursts of the server in order and ACKs of the client, with everything at times that
 /// ends a run.
 fn flow(seed: u64, segments: usize) -> Vec<Segment> {
@@ -30,27 +37,12 @@ fn flow(seed: u64, segments: usize) -> Vec<Segment> {
     let (mut clock, mut stamps) = (50, [50, 50]);
     let mut flow = Vec::new();
     let mut push = |now: i64, back: bool, seq, ack, payload, flags: Flags, window, id: Option<u16>, clock, echo| {
-        let (source, destination) = if back { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
         let timestamps = stamped.then_some(Timestamps { value: clock, echo });
-        let (time, seq, ack) = (Nanos(now), SeqNo(seq), SeqNo(ack));
         let options = (flags.has(Flags::SYN).then_some(1_448), flags.has(Flags::SYN).then_some(7));
         let (mss, window_scale) = options;
         let ip_id = id.filter(|_| counted);
-        flow.push(Segment {
-            time,
-            source,
-            destination,
-            seq,
-            ack,
-            payload,
-            flags,
-            window,
-            ip_id,
-            timestamps,
-            mss,
-            window_scale,
-            ..Segment::default()
-        });
+        let plain = segment(now, back, seq, ack, payload, flags);
+        flow.push(Segment { window, ip_id, timestamps, mss, window_scale, ..plain });
     };
     if captured {
         push(now - 900_000, false, 0, 0, 0, Flags::SYN, 500, None, clock, 0);
