@@ -54,8 +54,9 @@ impl Builder {
             (rare.loss_hints, rare.last_hint) = (rare.loss_hints + 1, Some(acked.time));
         }
         if cwnd.repairs() {
-            open.recovered = open.recovered(acked, half, cwnd);
+            self.may_recover(*acked, half, cwnd);
         }
+        let open = &mut self.open;
         if open.rare_ones().is_some_and(|rare| rare.persist.unheard > 0) {
             open.rare_mut().persist.heard();
         }
@@ -80,13 +81,16 @@ impl Builder {
         }
         // Nearly always the window is open, and was before.
         if self.open.rare_ones().is_some() || half.window.is_some_and(|window| window < mss) {
-            self.watch_window(acked, half);
+            self.watch_window(acked.time, half);
         }
         self.watches_path(acked, half);
-        match &mut self.repairs {
-            Some(repairs) => repairs.on_ack(acked, half, &mut self.pauses, &mut self.open.repair),
-            None => false,
-        }
+        self.repairs.is_some() && self.shows_repair(*acked, half)
+    }
+
+    /// A loss is being repaired: the ACK may end the recovery.
+    #[inline(never)]
+    fn may_recover(&mut self, acked: Acked, half: &Half, cwnd: &Cwnd) {
+        self.open.recovered = self.open.recovered(&acked, half, cwnd);
     }
 
     /// True if a repetition of the last ACK would change nothing, as long as this sender sends nothing.
@@ -104,7 +108,7 @@ impl Builder {
 
     /// Tracks when the peer's window closes and reopens. A window of 0 is closed (RFC 9293 §3.8.6.1, Linux
     /// tcp_send_probe0); a window below a segment with nothing in flight is as good as closed.
-    fn watch_window(&mut self, acked: &Acked, half: &Half) {
+    fn watch_window(&mut self, now: Nanos, half: &Half) {
         let usable = i64::from(half.mss()).min(self.largest_window / 2);
         // A window of unknown scale is open unless its field is 0, because only 0 is 0 at every shift (RFC 7323 §2.2).
         let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
@@ -113,14 +117,14 @@ impl Builder {
         }
         match (closed, self.open.rare().closed) {
             (true, None) => {
-                self.open.rare_mut().closed = Some(acked.time);
+                self.open.rare_mut().closed = Some(now);
                 if !self.sending && self.burst.end == Nanos::ZERO {
-                    self.first_wait_from(acked.time);
+                    self.first_wait_from(now);
                 }
             }
             (true, Some(_)) => self.open.rare_mut().reopened = None,
             (false, Some(_)) if self.open.rare().reopened.is_none() => {
-                self.open.rare_mut().reopened = Some(acked.time);
+                self.open.rare_mut().reopened = Some(now);
             }
             _ => {}
         }

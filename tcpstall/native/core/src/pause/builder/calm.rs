@@ -46,7 +46,7 @@ impl Builder {
 
     /// Some data of the flow was sent again: the ACK may show that this was needless.
     #[inline(never)]
-    fn shows_repair(&mut self, acked: Acked, half: &Half) -> bool {
+    pub(super) fn shows_repair(&mut self, acked: Acked, half: &Half) -> bool {
         let Some(repairs) = &mut self.repairs else { return false };
         repairs.on_ack(&acked, half, &mut self.pauses, &mut self.open.repair)
     }
@@ -84,9 +84,15 @@ impl Builder {
     pub(super) fn watches_path(&mut self, acked: &Acked, half: &Half) {
         match &mut self.bottleneck {
             Some(bottleneck) => bottleneck.on_ack(acked, half),
-            None if Bottleneck::is_due(acked, half) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
+            None if Bottleneck::is_due(acked, half) => self.watches_path_from(*acked, half),
             None => {}
         }
+    }
+
+    /// Begins to watch; by value, so that an ACK stays in registers elsewhere.
+    #[cold]
+    fn watches_path_from(&mut self, acked: Acked, half: &Half) {
+        self.bottleneck = Some(Box::new(Bottleneck::new(&acked, half)));
     }
 }
 
