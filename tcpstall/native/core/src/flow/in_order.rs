@@ -40,12 +40,6 @@ impl Connection {
         placed && !half.awaits_acks() && !half.is_acked_ahead() && !self.half(sender.peer()).vantage.awaits_unseen()
     }
 
-    /// The next segment of `sender` can bring nothing else than data, and its peer has nothing to learn from that.
-    #[inline(always)]
-    pub fn may_run(&self, sender: End) -> bool {
-        !self.half(sender.peer()).awaits_acks() && self.is_quiet(sender)
-    }
-
     /// True if data of `sender`, in an open connection, is its next in order.
     #[inline(always)]
     pub fn continues(&self, segment: &Segment, sender: End) -> bool {

@@ -49,6 +49,12 @@ impl PendingAck {
             && later.time - self.time < AT_ONCE
     }
 
+    /// Time until which data of the peer that says the same repeats it: see [`PendingAck::is_repeated_by`].
+    #[inline]
+    pub(super) fn told_until(&self) -> Nanos {
+        if self.window.is_some() { self.time.plus(AT_ONCE) } else { Nanos::ZERO }
+    }
+
     /// It came without SACK blocks.
     #[inline]
     pub fn bears_no_sacks(&self) -> bool {

@@ -216,10 +216,7 @@ impl Watch {
         let ended_pause = match effect {
             Effect::Data(Sending::New { bytes, .. }) => {
                 let ended_pause = self.new_data(segment, sender, bytes, 0, 0);
-                self.run = None;
-                if !is_news {
-                    self.begins_run(segment, sender);
-                }
+                self.begins_run(segment, sender, is_news);
                 ended_pause
             }
             _ if self.connection.half(sender).ip_id.was_overtaken() => {

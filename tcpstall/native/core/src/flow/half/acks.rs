@@ -86,6 +86,17 @@ impl Half {
         (!said).then_some(pending)
     }
 
+    /// Time until which data of the peer with the ACK and the window of its last segment tells this sender nothing; that
+    /// segment may have been `news`.
+    #[inline(always)]
+    pub fn told_until(&self, news: bool) -> Nanos {
+        match self.pending.back() {
+            Some(newest) if self.vantage.is_proven() => newest.told_until(),
+            None if !news => Nanos::LATEST,
+            _ => Nanos::ZERO,
+        }
+    }
+
     /// Nothing of this sender is in flight, as far as the capture shows.
     #[inline]
     pub fn is_all_acked(&self) -> bool {

@@ -6,9 +6,13 @@ use crate::sender::AckSample;
 use crate::wire::Segment;
 
 impl Watch {
-    /// ACKs of `sender`'s data, each in order, can only acknowledge: nothing is lost, repaired or closed.
+    /// ACKs of `sender`'s data, each in order, can only acknowledge: nothing is lost, repaired or closed, and nothing is on its
+    /// way to the peer.
     pub(super) fn is_calm(&self, sender: End) -> bool {
-        self.connection.is_calm(sender) && self.builders[sender].is_calm() && !self.models[sender].repairs()
+        !self.connection.half(sender.peer()).awaits_acks()
+            && self.connection.is_calm(sender)
+            && self.builders[sender].is_calm()
+            && !self.models[sender].repairs()
     }
 
     /// Takes in a segment without payload while a run of `sender` goes on. Each end has code of its own.

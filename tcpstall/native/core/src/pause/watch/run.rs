@@ -2,12 +2,14 @@
 //! ACKs of the peer between them.
 //!
 //! The first segment of a run goes the whole way, which also shows whether a next one like it could change anything but
-//! the sender's own data. Most data of a bulk transfer continues a run.
+//! the sender's own data. Most data of a bulk transfer continues a run, and so does most of a short response: until the
+//! peer has received what the first segment acknowledges, each says the same to it.
 
 use super::super::LEAST_PAUSE;
 use super::{SeenSegment, SegmentKind, Watch};
 use crate::flow::{End, Sending, split};
 use crate::seq::SeqNo;
+use crate::time::Nanos;
 use crate::wire::{Segment, Timestamps};
 
 /// The newest segment of a run: what its next one has in common with it.
@@ -17,6 +19,9 @@ pub(super) struct Run {
     ack: SeqNo,
     window: u16,
     timestamps: Option<Timestamps>,
+    /// Until then data of the run tells the peer nothing by its ACK and its window: the peer knows both, or they were on
+    /// their way to it a moment before.
+    told_until: Nanos,
     /// The peer has acknowledged since.
     pub(super) answered: bool,
     /// The next ACK in order can only acknowledge.
@@ -24,19 +29,27 @@ pub(super) struct Run {
 }
 
 impl Watch {
-    /// Begins a run with data of `sender` that went the whole way, if its next segment can bring nothing else than data.
-    /// The peer had nothing to learn from this one, and learns nothing later.
+    /// Begins a run with data of `sender` that went the whole way, if its next segment can bring nothing else than data, and
+    /// perhaps the same ACK once more to a peer that had not received it. This one may have been `news` to the peer.
     #[inline(always)]
-    pub(super) fn begins_run(&mut self, segment: &Segment, sender: End) {
+    pub(super) fn begins_run(&mut self, segment: &Segment, sender: End, news: bool) {
         let Segment { ack, window, timestamps, .. } = *segment;
-        self.run =
-            self.may_run(sender).then_some(Run { sender, ack, window, timestamps, answered: false, calm: false });
+        let told_until = self.connection.half(sender.peer()).told_until(news);
+        self.run = self.may_run(sender).then_some(Run {
+            sender,
+            ack,
+            window,
+            timestamps,
+            told_until,
+            answered: false,
+            calm: false,
+        });
     }
 
-    /// The next segment of `sender` can bring nothing else than data.
+    /// The next segment of `sender` can bring nothing else than data, and an ACK.
     #[inline(always)]
     fn may_run(&self, sender: End) -> bool {
-        self.builders[sender].is_quiet() && self.connection.may_run(sender)
+        self.builders[sender].is_quiet() && self.connection.is_quiet(sender)
     }
 
     /// Takes in that `sender` sent an ACK without payload, in order: the run of its peer may go on.
@@ -45,7 +58,9 @@ impl Watch {
         if let Some(run) = self.run {
             let goes_on = run.sender != sender && self.connection.is_quiet(run.sender);
             let goes_on = goes_on && self.builders[run.sender].is_plain();
-            self.run = goes_on.then_some(Run { answered: true, calm: false, ..run });
+            let calm = goes_on && self.is_calm(run.sender);
+            let told_until = if run.told_until == Nanos::LATEST { run.told_until } else { Nanos::ZERO };
+            self.run = goes_on.then_some(Run { told_until, answered: true, calm, ..run });
         }
     }
 
@@ -81,8 +96,12 @@ impl Watch {
             run.timestamps = segment.timestamps;
             self.connection.hears(segment, sender);
         }
-        let (builder, peer) = split(&mut self.builders, sender);
+        let is_told = segment.time < run.told_until;
         if let Sending::New { bytes, .. } = self.connection.appends(segment, sender) {
+            if !is_told {
+                self.informs_peer(segment, sender);
+            }
+            let (builder, peer) = split(&mut self.builders, sender);
             let (half, model) = (self.connection.half(sender), &mut self.models[sender]);
             builder.goes_on(segment, bytes, half, answered);
             model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
@@ -90,7 +109,7 @@ impl Watch {
             peer.on_peer_data(segment);
         }
         if answered {
-            let calm = run.calm;
+            let calm = self.run.is_some_and(|run| run.calm);
             let calm = self.may_run(sender).then(|| calm || self.is_calm(sender));
             match (&mut self.run, calm) {
                 (Some(run), Some(calm)) => (run.answered, run.calm) = (false, calm),
@@ -98,6 +117,22 @@ impl Watch {
             }
         }
         SeenSegment { sender, kind: SegmentKind::New, ended_pause: false }
+    }
+
+    /// The ACK and the window of data in a run pass the tap once more, towards a peer that may not know them yet.
+    #[inline(never)]
+    fn informs_peer(&mut self, segment: &Segment, sender: End) {
+        let echoed = self.connection.half(sender).vantage.last_span();
+        let ack = self.connection.half_mut(sender.peer()).passes(segment, echoed, false);
+        let news = ack.is_some();
+        if let Some(ack) = ack {
+            self.pass_on(ack, sender.peer(), segment.time);
+        }
+        let peer = self.connection.half(sender.peer());
+        if let Some(run) = &mut self.run {
+            run.told_until = peer.told_until(news);
+            run.calm &= !peer.awaits_acks();
+        }
     }
 }
 

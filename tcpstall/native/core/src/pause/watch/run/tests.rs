@@ -1,7 +1,6 @@
 //! Data that continues a run leaves the same state by the short way as by the whole way.
 
 use super::*;
-use crate::time::Nanos;
 use crate::wire::{Address, Endpoint, Flags};
 
 const CLIENT: Endpoint = Endpoint { address: Address(1), port: 1_000 };
@@ -86,6 +85,99 @@ fn flow(seed: u64, segments: usize) -> Vec<Segment> {
         seq[own] = seq[own].max(from + payload);
     }
     flow
+}
+
+/// Short exchanges at a server's host, whose client is 20 ms away: requests and responses of a few segments, acknowledged
+/// when they have come, and a FIN of each end. At times something else happens.
+fn short_flow(seed: u64) -> Vec<Segment> {
+    let mut draw = Draw(seed);
+    let (stamped, counted, captured) = (!draw.once_in(4), !draw.once_in(3), !draw.once_in(5));
+    let (mut now, mut seq, mut ids) = (1_000_000_000, [1_u32, 1], [7_u16, 7]);
+    let mut flow: Vec<Segment> = Vec::new();
+    let mut push = |draw: &mut Draw, now: i64, back: bool, seq: u32, ack: u32, payload: u32, flags: Flags| {
+        let own = usize::from(back);
+        ids[own] = ids[own].wrapping_add(if draw.once_in(40) { 3 } else { 1 });
+        // Milliseconds of each end's clock; the client's segments echo what came a way ago.
+        let (value, echo) = ((now / 1_000_000) as u32, ((now - 20_000_000 * i64::from(!back)) / 1_000_000) as u32);
+        let syn = flags.has(Flags::SYN);
+        flow.push(Segment {
+            window: if draw.once_in(40) { 400 + draw.below(200) as u16 } else { 500 },
+            ip_id: counted.then_some(ids[own]),
+            timestamps: stamped.then_some(Timestamps { value, echo: echo + u32::from(draw.once_in(60)) }),
+            mss: syn.then_some(1_460),
+            window_scale: syn.then_some(7),
+            sack_permitted: syn,
+            ..segment(now, back, seq, ack, payload, flags)
+        });
+    };
+    if captured {
+        push(&mut draw, now, false, 0, 0, 0, Flags::SYN);
+        push(&mut draw, now + 1_000, true, 0, 1, 0, Flags::SYN.with(Flags::ACK));
+        now += 20_000_000;
+        push(&mut draw, now, false, 1, 1, 0, Flags::ACK);
+    }
+    for _ in 0..1 + draw.below(3) {
+        for _ in 0..1 + draw.below(2) {
+            push(&mut draw, now, false, seq[0], seq[1], 147, Flags::ACK.with(Flags::PSH));
+            seq[0] += 147;
+        }
+        if !draw.once_in(3) {
+            now += 1_000;
+            push(&mut draw, now, true, seq[1], seq[0], 0, Flags::ACK);
+        }
+        now += [400_000, 5_000_000, 90_000_000][draw.below(3) as usize];
+        let first = seq[1];
+        for number in 0..1 + draw.below(12) as usize {
+            now += 1_000 * draw.below([12, 12, 12, 40][number % 4]) as i64;
+            let payload = if draw.once_in(5) { 1 + draw.below(1_448) as u32 } else { 1_448 };
+            if !draw.once_in(40) {
+                push(&mut draw, now, true, seq[1], seq[0], payload, Flags::ACK);
+            }
+            if draw.once_in(40) {
+                push(&mut draw, now, true, first, seq[0], 1_448, Flags::ACK);
+            }
+            if draw.once_in(20) {
+                push(&mut draw, now, false, seq[0], first, 30, Flags::ACK);
+                seq[0] += if draw.once_in(4) { 0 } else { 30 };
+            }
+            seq[1] += payload;
+        }
+        now += 20_000_000;
+        let (mut acked, again) = (first, draw.once_in(20));
+        while acked < seq[1] {
+            now += 1_000 * draw.below(30) as i64;
+            acked = (acked + 2_896).min(seq[1]);
+            push(&mut draw, now, false, seq[0], if again { first } else { acked }, 0, Flags::ACK);
+        }
+    }
+    let flags = Flags::ACK.with(Flags::FIN);
+    push(&mut draw, now + 1_000, true, seq[1], seq[0], 0, flags);
+    push(&mut draw, now + 20_000_000, false, seq[0], seq[1] + 1, 0, flags);
+    push(&mut draw, now + 20_001_000, true, seq[1] + 1, seq[0] + 1, 0, Flags::ACK);
+    flow
+}
+
+#[test]
+fn a_response_takes_the_short_way_while_its_client_has_not_heard_of_its_request() {
+    let (mut untold, mut repeated, mut calm, mut all) = (0, 0, 0, 0);
+    for seed in 0..400 {
+        let flow = short_flow(seed);
+        let (mut watch, mut whole) = (Watch::new(&flow[0]), Watch::new(&flow[0]));
+        for (number, segment) in flow.iter().enumerate() {
+            whole.run = None;
+            let run = watch.run.filter(|run| segment.payload > 1 && watch.continues(segment, run));
+            let untaught = run.filter(|run| run.told_until < Nanos::LATEST);
+            untold += usize::from(untaught.is_some_and(|run| segment.time >= run.told_until));
+            repeated += usize::from(untaught.is_some_and(|run| segment.time < run.told_until));
+            let run = watch.run.filter(|run| run.calm && segment.payload == 0);
+            calm += usize::from(run.is_some_and(|run| watch.connection.calm_ack(segment, run.sender).is_some()));
+            all += 1;
+            let (seen, expected) = (watch.sees(segment), whole.sees(segment));
+            assert_eq!(format!("{seen:?}"), format!("{expected:?}"), "seed {seed}, {number}");
+            assert!(watch.put_down() == whole.put_down(), "seed {seed}, {number}");
+        }
+    }
+    assert!(untold * 20 > all && repeated * 20 > all && calm * 20 > all, "{untold}, {repeated}, {calm} of {all}");
 }
 
 #[test]
