@@ -2,7 +2,7 @@
 //! segments in a row, with one state for all flows that the processor's cache holds. What comes to a flow that rests is
 //! kept likewise.
 
-use std::mem;
+use std::{iter, mem};
 
 use super::brief::Brief;
 use super::key::Key;
@@ -104,7 +104,8 @@ impl Beginning {
             self.reset = segment.flags.has(Flags::RST);
             self.fin[usize::from(segment.source != key.0)] |= segment.flags.has(Flags::FIN);
         }
-        self.segments.push(Brief::of(segment, key));
+        // The list grows before the segment is read, which is then written where it stays.
+        self.segments.extend(iter::once_with(|| Brief::of(segment, key)));
         true
     }
 

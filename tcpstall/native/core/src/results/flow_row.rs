@@ -1,5 +1,7 @@
 //! Builds the row of a finished flow: its pauses are judged, become stalls, and each nanosecond gets its owner.
 
+use std::iter;
+
 use super::busy::Busy;
 use super::climb::Climb;
 use super::evidence::Evidence;
@@ -52,7 +54,7 @@ pub fn add_row(
     wanted: Wanted,
     lists: &mut SpareLists,
 ) {
-    rows.push(unrated(flow, names, limits, wanted, lists));
+    rows.extend(iter::once_with(|| unrated(flow, names, limits, wanted, lists)));
     if let Some(row) = rows.last_mut() {
         row.rate_set_by = findings::rate_set_by(row);
     }
