@@ -2,7 +2,6 @@
 
 import re
 from itertools import cycle
-from typing import Any
 
 import pytest
 

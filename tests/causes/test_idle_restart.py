@@ -74,7 +74,7 @@ def test_a_restarted_window_is_unsure_once_a_queue_stands(scene: Scene) -> None:
 
 
 def exchanges(scene: Scene, *first_bursts: int) -> list[str]:
-    """Causes of the server's waits after the first bursts of exchanges, which follow idle periods and continue at an ACK."""
+    """Causes of the server's waits after the first bursts of exchanges, which an ACK continues after idle periods."""
     scene.handshake(rtt_ms=150)
     scene.download(21_720)
     for segments in first_bursts:
