@@ -2,7 +2,6 @@
 
 import re
 from itertools import cycle
-from typing import Any
 
 import pytest
 
@@ -332,30 +331,6 @@ def test_a_short_end_after_flights_that_doubled_may_be_held_by_rfc_896(scene: Sc
     assert scene.flow(tap)["stalls"][-1]["confidence"] < 0.8
 
 
-def on_a_path_that_lengthens(scene: Scene, **how: Any) -> list[str]:
-    """What holds the server's flights, seen at the client, while the round trip grows from 30 to 60 ms."""
-    scene.path(rtt_ms=30)
-    scene.handshake()
-    for rtt_ms, size in ((30, 600_000), (36, 150_000), (42, 150_000), (48, 150_000), (54, 150_000), (60, 600_000)):
-        scene.path(rtt_ms=rtt_ms)
-        scene.wait_ms(50)
-        scene.download(size, slow_start_after_idle=False, **how)
-    return [stall.cause for stall in scene.stalls("server", "client", over_ms=NOT_A_STALL_MS)]
-
-
-@fires
-def test_flights_alike_to_the_byte_are_one_window_although_the_path_lengthens(scene: Scene) -> None:
-    found = on_a_path_that_lengthens(scene, initial_window=40, grow=False)
-    assert found.count("cwnd-limited") > 25
-    assert "sndbuf-limited" not in found
-
-
-@look_alike
-def test_a_buffer_remains_one_while_the_path_lengthens(scene: Scene) -> None:
-    found = on_a_path_that_lengthens(scene, send_buffer=60_000)
-    assert found.count("sndbuf-limited") > 20
-
-
 def confidences(scene: Scene, tap: Tap) -> list[float]:
     return [row["confidence"] for row in scene.flow(tap)["stalls"] if row["cause"] == "cwnd-limited"]
 
@@ -369,17 +344,3 @@ def test_a_flight_with_room_for_a_segment_more_is_unsure(scene: Scene, second: i
         scene.server_sends(segments * 1_448, push=False)
         scene.client_acks()
     assert [confidence > 0.8 for confidence in confidences(scene, "server")] == [True, sure]
-
-
-@near_miss
-def test_waits_of_a_part_of_a_round_trip_are_unsure_away_from_the_sender(scene: Scene) -> None:
-    """The server fills each window at once; a link collects frames and delivers the last ones 16 ms later."""
-    scene.handshake(rtt_ms=40)
-    scene.request()
-    for frames in (5, 10, 20):
-        for frame in range(frames):
-            scene.server_sends(2 * 1_448, push=False, late_ms=16 if 5 * frame >= 3 * frames else 0)
-        scene.client_acks()
-    short = [row for row in scene.flow("client")["stalls"] if row["duration_ns"] < 20_000_000]
-    assert short
-    assert max(row["confidence"] for row in short) < 0.8

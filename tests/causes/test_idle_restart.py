@@ -71,3 +71,44 @@ def test_a_restarted_window_is_unsure_once_a_queue_stands(scene: Scene) -> None:
     rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "idle-restart"]
     assert [row["confidence"] > 0.9 for row in rows] == [True, True] + [False] * (len(rows) - 2)
     assert len(rows) > 3
+
+
+def exchanges(scene: Scene, *first_bursts: int) -> list[str]:
+    """Causes of the server's waits after the first bursts of exchanges, which an ACK continues after idle periods."""
+    scene.handshake(rtt_ms=150)
+    scene.download(21_720)
+    for segments in first_bursts:
+        scene.wait_ms(300)
+        scene.request()
+        acked = scene.server.nxt - scene.server.isn - 1 + (segments - 2) * 1_448
+        scene.server_sends(segments * 1_448)
+        scene.client_acks(upto=acked)
+        scene.server_sends(4 * 1_448)
+        scene.client_acks(upto=acked + 2 * 1_448)
+        scene.client_acks()
+    found = [stall.cause for stall in scene.stalls("server", "server", over_ms=NOT_A_STALL_MS)]
+    return [cause for cause in found[1:] if cause != "app-limited"]
+
+
+@fires
+def test_first_bursts_cut_alike_after_idle_periods_show_the_restarted_window(scene: Scene) -> None:
+    """By the model an idle period leaves twelve segments each second time, but the first burst is always of ten."""
+    assert exchanges(scene, *[10] * 8) == ["idle-restart"] * 8
+
+
+@near_miss
+def test_first_bursts_of_other_sizes_show_none(scene: Scene) -> None:
+    assert "idle-restart" not in exchanges(scene, 6, 8, 7, 5, 8, 6, 7, 5)
+
+
+@look_alike
+def test_flights_below_the_restarted_window_were_not_restarted(scene: Scene) -> None:
+    """Three segments at a time, where an idle period leaves ten: something else lowered the window."""
+    scene.handshake(rtt_ms=20)
+    scene.download(150_000)
+    scene.wait_ms(3_000)
+    scene.request()
+    for _ in range(6):
+        scene.server_sends(3 * 1_448, tso=3)
+        scene.client_acks()
+    assert "idle-restart" not in causes(scene, "server")

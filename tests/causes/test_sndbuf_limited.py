@@ -208,3 +208,30 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_no_sure_buffer(scene: 
     scene.server_sends(20 * 1_448, tso=20)
     rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "sndbuf-limited"]
     assert all(row["confidence"] < 0.8 for row in rows)
+
+
+@look_alike
+def test_flights_alike_below_what_is_out_later_are_no_buffer(scene: Scene) -> None:
+    """A source that writes 5,792 bytes at each ACK for a while, and later three times as much."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for segments in (4, 4, 4, 4, 4, 4, 4, 4, 12, 12):
+        scene.server_sends(segments * 1_448, tso=segments)
+        scene.client_acks()
+    assert "sndbuf-limited" not in causes(scene, "client")
+
+
+@near_miss
+def test_one_refill_between_two_answers_shows_no_buffer(scene: Scene) -> None:
+    """An answer before had more out, which would fit again, and a blocked writer fills a buffer more than once."""
+    scene.handshake(rtt_ms=20)
+    scene.download(150_000)
+    for segments, rest in ((30, 748), (12, 5 * 1_448)):
+        scene.wait_ms(80)
+        scene.request()
+        scene.server_sends(segments * 1_448, tso=2)
+        scene.client_acks()
+        scene.server_sends(rest, tso=2)
+        scene.client_acks()
+    assert "unexplained" in causes(scene, "server")
+    assert "sndbuf-limited" not in causes(scene, "server")

@@ -11,8 +11,9 @@
 //!           as many bytes were in flight, or each ACK released a frame of its own (away from the sender PSH ends each frame),
 //!           where a writer woken for a part of its buffer would have filled larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
 //!           of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the first
-//!           burst stops where the window has room for less than another frame of offloaded segments. Not where ACKs of half of the
-//!           flight released nothing at first
+//!           burst stops where the window has room for less than another frame of offloaded segments; or, away from the sender, as many
+//!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait. Not where ACKs of
+//!           half of the flight released nothing at first
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `tcp_cwnd_test`,
@@ -66,7 +67,10 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     }
     match by_model(pause, limits) {
         Verdict::Yes(proof) => Verdict::Yes(proof),
-        other => by_growth(pause, limits).or_else(|| by_report(pause)).map_or(other, Verdict::Yes),
+        other => {
+            let proof = by_growth(pause, limits).or_else(|| by_report(pause)).or_else(|| by_count(pause, limits));
+            proof.map_or(other, Verdict::Yes)
+        }
     }
 }
 
@@ -87,6 +91,25 @@ fn by_report(pause: &Pause) -> Option<Proof> {
     let held = pause.released_by_report() && pause.has_room() == Some(true) && pause.closed.is_none();
     let lone = pause.acks == 0 && pause.peer_bytes == 0 && !pause.flight_unknown;
     (held && whole && lone).then_some(Proof { detail: details::CONGESTION_AVOIDANCE, confidence: 0.7 })
+}
+
+/// Away from the sender, as many segments were out as the modelled window holds. Full segments take longer on their way than
+/// those of the handshake did, so ACKs that seem to have reached the sender before the wait may have come only during it.
+fn by_count(pause: &Pause, limits: &Limits) -> Option<Proof> {
+    let known = pause.cwnd_known && !pause.flight_unknown && pause.losses == 0;
+    let fills = known && !pause.near_sender() && pause.segments_at_start == pause.cwnd;
+    let waits = pause.ended && !pause.is_turn() && (pause.acks > 0 || pause.left_in_flight > 0);
+    let other = pause.context.brimful || stands_from_the_start(pause, limits);
+    (fills && waits && !other).then_some(Proof { detail: phase(pause), confidence: KEEPS_BACK })
+}
+
+/// Detail of a full window, by the phase of its growth.
+fn phase(pause: &Pause) -> &'static str {
+    match pause.phase {
+        CongestionPhase::Initial => details::INITIAL_WINDOW,
+        CongestionPhase::SlowStart => details::SLOW_START,
+        CongestionPhase::CongestionAvoidance | CongestionPhase::Recovery => details::CONGESTION_AVOIDANCE,
+    }
 }
 
 /// Less than a segment followed, once nothing was in flight: the short end of a write waits for that too (RFC 896).
@@ -187,11 +210,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
             (false, false) => Verdict::No,
         };
     }
-    let detail = match pause.phase {
-        CongestionPhase::Initial => details::INITIAL_WINDOW,
-        CongestionPhase::SlowStart => details::SLOW_START,
-        CongestionPhase::CongestionAvoidance | CongestionPhase::Recovery => details::CONGESTION_AVOIDANCE,
-    };
+    let detail = phase(pause);
     // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
     let confidence = if detail == details::CONGESTION_AVOIDANCE { confidence.min(0.85) } else { confidence };
     let confidence = if share < needed { confidence.min(KEEPS_BACK) } else { confidence };

@@ -2,8 +2,9 @@
 //!
 //! Rule      the congestion window is full while it is still below what it was before an idle longer than the
 //!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
-//!           climb after that idle from less than what was out before it (the trait `after idle`). Not where a loss had left
-//!           less than the lowered window
+//!           climb after that idle from less than what was out before it (the trait `after idle`); or in {cut_turns} exchanges in a
+//!           row at least the first burst after an idle stops at the same count, a little below the lowered window. Not where
+//!           less than the lowered window was out, without a climb: a loss had left that
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`
@@ -16,13 +17,18 @@ use super::cause::Cause;
 use super::cwnd_limited;
 use super::details;
 use super::limits::Limits;
-use super::rule::{Proof, Rule, Verdict};
+use super::rule::{Proof, Rule, Verdict, yes};
 use crate::pause::Pause;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::IdleRestart, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.cwnd_before_idle.is_none() {
+        return Verdict::No;
+    }
+    // No idle period leaves less than the initial window (RFC 5681 §4.1).
+    let below = |lowered: u32| 5 * pause.segments_at_start < 4 * lowered;
+    if pause.context.read.climb == 0 && pause.cwnd_after_idle.is_some_and(below) {
         return Verdict::No;
     }
     // The first burst after the idle period shows the lowered window; more than that was not lowered as modelled.
@@ -33,9 +39,23 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
             let most = if fits && !stands_in_queue(pause) { 1.0 } else { 0.75 };
             Verdict::Yes(Proof { detail: details::CLIMB, confidence: proof.confidence.min(most) })
         }
+        _ if restarts_alike(pause, limits) => yes(details::CLIMB, MODEL_APART),
         other => other,
     }
 }
+
+/// Exchange after exchange the first burst after an idle period stopped at the same count, with more to send, and little
+/// below the modelled window: that window halves with each timeout of the idle period, of which the model may count one less.
+fn restarts_alike(pause: &Pause, limits: &Limits) -> bool {
+    let alike = pause.context.turns_cut_alike >= limits.cut_turns;
+    let first = pause.context.cut_at == Some(pause.segments_at_start) && !pause.short_segment_out;
+    let waits = pause.released_by_ack() && !pause.is_turn() && pause.has_room() != Some(false);
+    let below = pause.cwnd_after_idle.is_some_and(|lowered| pause.segments_at_start < lowered);
+    alike && first && waits && below && pause.losses == 0
+}
+
+/// Confidence where the modelled window has room, and only the likeness of the exchanges tells.
+const MODEL_APART: f32 = 0.7;
 
 /// Ratio of a round trip to the base round trip from which at least half of what was in flight stood in a queue.
 const QUEUED: i64 = 2;

@@ -3,7 +3,8 @@
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
 //!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
 //!           sure, from two segments on. Not between short writes that mostly no ACK starts, or which together fill no more
-//!           than a small part of any buffer, nor in step with bursts that no ACK released: an application's timer
+//!           than a small part of any buffer, nor in step with bursts that no ACK released: an application's timer; not a plateau
+//!           below what was out later, nor a single refill below what was out before or later
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
@@ -39,12 +40,18 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // exclude that.
     let slow = pause.segments_at_start < FEW && !pause.short_segment_out;
     let plateau = pause.context.plateau_rounds >= limits.plateau_rounds * if slow { 2 } else { 1 };
+    let plateau = plateau && !exceeds(pause.context.read.most_later, pause);
     if pause.flight_unknown || (!pause.cwnd_known && !plateau) {
         return Verdict::CannotTell(if pause.from_start { Missing::PACKETS } else { Missing::START });
     }
     let tiny = pause.flight_at_start < i64::from(SMALLEST * pause.mss.min(USUAL_MSS));
     if tiny || pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
         return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
+    }
+    // A blocked writer fills the buffer again as soon as there is room, and what fitted once fits again.
+    let most = pause.context.read.most_before.max(pause.context.read.most_later);
+    if !plateau && pause.context.lone && exceeds(most, pause) {
+        return Verdict::CannotTell(Missing::ROUNDS);
     }
     // The round alone is no evidence where more was in the buffer; away from the sender it is unsure in any case.
     let marked = pause.in_mid_write();
@@ -86,6 +93,13 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// The buffer that other flights filled had room for a whole segment more.
 fn below_plateau(pause: &Pause) -> bool {
     pause.context.plateau_rounds > 0 && pause.context.plateau - pause.flight_at_start >= i64::from(pause.mss)
+}
+
+/// More segments than this flight, or one of its plateau, by a quarter and by one at least: no buffer of that size held them.
+fn exceeds(segments: u32, pause: &Pause) -> bool {
+    let (flight, out) = (pause.flight_at_start.max(1), i64::from(pause.segments_at_start));
+    let out = out * pause.context.plateau.max(flight) / flight;
+    4 * i64::from(segments) > 5 * out && i64::from(segments) > out + 1
 }
 
 /// All data was acknowledged early in the wait: for most of it the buffer was empty, and a woken writer goes on at once.

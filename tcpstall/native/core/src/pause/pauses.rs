@@ -20,6 +20,9 @@ pub struct Context {
     /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
     /// bytes was full.
     pub brimful: bool,
+    /// Neither at the sender's pause before this one nor at the one after it did an ACK release more, with half as much in
+    /// flight.
+    pub lone: bool,
     /// Bytes in flight at the start of the sender's next pause.
     pub next_flight: Option<i64>,
     /// Rate of the pause: its burst divided by its length, bytes per second.
