@@ -216,3 +216,23 @@ def test_a_beat_of_ten_seconds_is_no_path_of_ten_seconds(scene: Scene) -> None:
     flow = scene.flow("server", drop=SYNS)
     assert flow["vantage"]["side"] != "client"
     assert causes(scene, "server", drop=SYNS) == ["app-limited"]
+
+
+@pytest.mark.parametrize(("after_ms", "sure"), [(40, True), (206, False)], ids=["sooner", "the-timer"])
+@look_alike
+def test_new_data_at_the_time_of_the_probe_timer_shows_no_idle_application(
+    scene: Scene, after_ms: float, sure: bool
+) -> None:
+    """The receiver's host drops the first data behind the tap; a probe carries new data (RFC 8985 §7.3)."""
+    scene.handshake(rtt_ms=2)
+    scene.client_sends(20)
+    scene.wait_ms(after_ms)
+    scene.client_sends(185)
+    scene.server_acks(upto=0, sack=((20, 205),))
+    scene.client_repeats(0, 20)
+    scene.server_acks()
+    rows = [row for row in scene.flow("server")["stalls"] if row["duration_ns"] >= 20e6]
+    assert [(row["cause"], row["confidence"] >= 0.8) for row in rows if row["cause"] == "app-limited"] in (
+        [("app-limited", sure)],
+        [] if not sure else None,
+    )

@@ -112,3 +112,31 @@ def test_flights_below_the_restarted_window_were_not_restarted(scene: Scene) -> 
         scene.server_sends(3 * 1_448, tso=3)
         scene.client_acks()
     assert "idle-restart" not in causes(scene, "server")
+
+
+def restarted(scene: Scene, *, before: int, segments: int) -> list[tuple[str, bool]]:
+    """Answers of some size, an idle period, and a flight of so many segments: (cause, sure) of the wait for its ACK."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(3):
+        scene.request()
+        scene.server_sends(before, tso=1)
+        scene.client_acks()
+        scene.wait_ms(100)
+    scene.wait_ms(1_400)
+    scene.request()
+    scene.server_sends(segments * 1_448, tso=1, push=False)
+    scene.client_acks()
+    scene.server_sends(8 * 1_448, tso=1)
+    scene.client_acks()
+    rows = scene.flow("server")["stalls"]
+    return [(row["cause"], row["confidence"] >= 0.8) for row in rows if "cwnd_after_idle_segments" in row["evidence"]]
+
+
+@fires
+def test_a_flight_of_the_restarted_window_is_held_by_it(scene: Scene) -> None:
+    assert ("idle-restart", True) in restarted(scene, before=20_000, segments=10)
+
+
+@near_miss
+def test_a_flight_larger_than_the_restarted_window_and_all_before_it_shows_no_restart(scene: Scene) -> None:
+    assert ("idle-restart", True) not in restarted(scene, before=12_000, segments=12)

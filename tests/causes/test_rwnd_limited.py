@@ -154,3 +154,38 @@ def test_flights_alike_to_the_byte_under_a_window_that_grows_are_not_filled_by_i
             scene.server_sends(size, push=size == 456)
         scene.client_acks(window=16_584 + 120 * growth)
     assert "rwnd-limited" not in causes(scene, "client", drop=SYNS)
+
+
+def last_write(scene: Scene, *, idle_ms: float) -> list[tuple[str, bool, int]]:
+    """A request that leaves in two pieces, because of a window below a segment. Its end is acknowledged, and the client
+    closes later. (Cause, sure, seconds) of the client's long waits.
+    """
+    scene.handshake(rtt_ms=120, server_scale=0, server_window=14_480)
+    scene.client_sends(404)
+    scene.server_acks(window=980)
+    scene.wait_ms(480)
+    scene.client_sends(980, push=False)
+    scene.server_acks(window=1_102)
+    scene.client_sends(261)
+    scene.server_acks(window=1_226)
+    scene.wait_ms(idle_ms)
+    scene.client_closes()
+    scene.server_closes()
+    scene.client_acks()
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "client" and row["cause"] != "handshake"]
+    return [(row["cause"], row["confidence"] >= 0.8, round(row["duration_ns"] / 1e9)) for row in rows]
+
+
+@near_miss
+def test_after_the_last_write_nobody_waits_for_a_small_window(scene: Scene) -> None:
+    assert last_write(scene, idle_ms=20_000)[1:] == [("rwnd-limited", True, 0)]
+
+
+@look_alike
+def test_a_small_window_may_hold_a_sender_for_a_second_after_the_last_ack(scene: Scene) -> None:
+    assert last_write(scene, idle_ms=800)[1:] == [("rwnd-limited", True, 0), ("rwnd-limited", True, 1)]
+
+
+@look_alike
+def test_a_write_that_fills_a_window_below_a_segment_late_is_unsure(scene: Scene) -> None:
+    assert last_write(scene, idle_ms=0)[0] == ("rwnd-limited", False, 1)

@@ -98,3 +98,32 @@ def test_a_terminal_with_messages_in_flight_all_the_while_has_no_rate(scene: Sce
     scene.server_sends(36)
     scene.closes()
     assert ("rate-sender" in found(scene)) == rate
+
+
+@pytest.mark.parametrize(("size", "slow"), [(56, False), (400, True)], ids=["messages", "requests"])
+def test_events_after_a_small_message_are_no_slow_answers(scene: Scene, size: int, slow: bool) -> None:
+    """The client says every 27 s that it is there; the server tells events of its own accord all the while."""
+    scene.handshake(rtt_ms=40)
+    scene.download(60_000)
+    for number in range(5):
+        scene.client_sends(size)
+        scene.server_acks()
+        for after in (2_300 + 410 * number, 7_100 + 170 * number, 9_700 - 330 * number):
+            scene.wait_ms(after)
+            scene.server_sends(200)
+            scene.client_acks()
+        scene.wait_ms(7_000)
+    assert ("server-slow" in found(scene)) == slow
+
+
+@pytest.mark.parametrize(("after_ms", "slow"), [(29_985, False), (29_000, True)], ids=["the-timer", "sooner"])
+def test_an_idle_timer_of_half_a_minute_answers_nothing_however_long_the_path(
+    scene: Scene, after_ms: float, slow: bool
+) -> None:
+    hello(scene)
+    scene.client_sends(80)
+    scene.server_acks()
+    scene.wait_ms(after_ms)
+    scene.server_sends(46)
+    scene.client_acks()
+    assert ("server-slow" in found(scene)) == slow

@@ -40,3 +40,34 @@ def test_a_second_after_the_last_write_is_the_applications(scene: Scene) -> None
 @look_alike
 def test_a_second_in_which_nothing_was_lost_is_the_applications(scene: Scene) -> None:
     assert [cause for cause, _ in silence(scene, 1_000, lost=0)] == ["app-limited"]
+
+
+def repeated(scene: Scene, *, after_ms: float, acked: bool, times: int = 1) -> list[tuple[str, bool]]:
+    """The client's data again, long after it was sent: the causes of its waits, and whether they are sure."""
+    scene.handshake(rtt_ms=40)
+    scene.client_sends(700)
+    if acked:
+        scene.server_acks()
+    for _ in range(times):
+        scene.wait_ms(after_ms)
+        scene.client_repeats(0, 700)
+        scene.server_acks()
+    scene.wait_ms(200)
+    scene.closes()
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "client" and row["cause"] != "handshake"]
+    return [(row["cause"], row["confidence"] >= 0.8) for row in rows if row["duration_ns"] >= 250e6]
+
+
+@fires
+def test_data_that_nothing_acknowledges_is_sent_again_by_the_timer(scene: Scene) -> None:
+    assert repeated(scene, after_ms=280, acked=False) == [("retransmission", True)]
+
+
+@near_miss
+def test_a_first_timer_of_half_a_minute_is_unsure(scene: Scene) -> None:
+    assert repeated(scene, after_ms=30_000, acked=False) == [("retransmission", False)]
+
+
+@look_alike
+def test_data_that_was_acknowledged_half_a_minute_ago_is_no_repair(scene: Scene) -> None:
+    assert repeated(scene, after_ms=30_000, acked=True, times=2) == []

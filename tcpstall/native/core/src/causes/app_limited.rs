@@ -11,13 +11,15 @@
 //!           data; a report of a loss released the next data, which had been queued; or the next data had left its sender
 //!           long before, by its timestamps, and sat in a queue before the tap (never sure where the sender's clock is too
 //!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
-//!           later round trips were shorter, nor of a short answer that left as an ACK came
+//!           later round trips were shorter, nor of a short answer that left as an ACK came, nor where nothing in flight was
+//!           acknowledged until the time of the probe timer
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
+use super::tail_probe;
 use crate::pause::Pause;
 use crate::sender::timers;
 
@@ -101,5 +103,11 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return yes(details::IDLE, if sure { 0.95 } else { unsure });
     }
     let perhaps_window = pause.before.ends_whole(pause.mss) || !pause.near_sender() && pause.followed_soon();
-    yes(details::IDLE, if perhaps_window { 0.6 } else { 0.85 })
+    let confidence = match (perhaps_window, tail_probe::fits_timer(pause)) {
+        (true, _) => 0.6,
+        // The probe timer ended the silence: what was in flight may be lost.
+        (false, true) => 0.75,
+        (false, false) => 0.85,
+    };
+    yes(details::IDLE, confidence)
 }

@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::{bandwidth_limited, cwnd_limited, delayed_ack, sndbuf_limited, zero_window};
+use super::{bandwidth_limited, cwnd_limited, delayed_ack, retransmission, sndbuf_limited, zero_window};
 use crate::pause::bottleneck::{QUEUE_PART, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::{beat::PACE_SHARE, context::HURRIED, reading::LAG_SHARE};
 use crate::sender::cwnd::INITIAL_WINDOW;
@@ -47,7 +47,9 @@ fn told(cause: Cause) -> Vec<String> {
             format!("{} segments at least", word(INITIAL_WINDOW)),
             format!("from {} segments on", word(sndbuf_limited::SMALLEST)),
         ],
-        Cause::Retransmission => vec!["three duplicate ACKs".to_owned()],
+        Cause::Retransmission => {
+            vec!["three duplicate ACKs".to_owned(), format!("{} timeouts", word(retransmission::EXPIRED as u32))]
+        }
         Cause::DelayedAck => vec![
             "one or two segments".to_owned(),
             format!("{} ms and", delayed_ack::SHORTEST.0 / 1_000_000),

@@ -10,7 +10,7 @@
 //!           detail `slow-start`
 //! Source    RFC 5681 §4.1, RFC 2861; Linux `tcp_cwnd_restart`, net.ipv4.tcp_slow_start_after_idle
 //! Abstains  the start of the connection was not captured; unsure where the ACKs took twice the base round trip: then a queue held
-//!           them, and a larger window would have made it longer
+//!           them, and a larger window would have made it longer; or where the flight exceeds the lowered window and every flight before it
 //! Looks like `cwnd-limited` in slow start (no idle before), `app-limited` (chunks that never filled the window)
 
 use super::cause::Cause;
@@ -35,8 +35,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let lowered = pause.cwnd_after_idle.is_none_or(|lowered| pause.segments_held <= lowered);
     match cwnd_limited::full(pause, limits) {
         Verdict::Yes(proof) => {
-            let fits = lowered || pause.before.acks > 0;
-            let most = if fits && !stands_in_queue(pause) { 1.0 } else { 0.75 };
+            // In a climb the flights grow from the lowered window to the old one. A window grows only while it is used (RFC 7661
+            // §3, Linux `tcp_is_cwnd_limited`), so a flight larger than all before it shows no old window.
+            let climbs = pause.before.acks > 0 && pause.context.read.most_before > pause.segments_held;
+            let most = if (lowered || climbs) && !stands_in_queue(pause) { 1.0 } else { 0.75 };
             Verdict::Yes(Proof { detail: details::CLIMB, confidence: proof.confidence.min(most) })
         }
         _ if restarts_alike(pause, limits) => yes(details::CLIMB, MODEL_APART),

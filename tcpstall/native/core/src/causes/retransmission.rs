@@ -13,7 +13,8 @@
 //!           that the original had arrived)
 //! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux
 //!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
-//! Abstains  never; what was lost without a trace is for `capture-gap` or `unexplained`
+//! Abstains  where data was sent again for the first time four timeouts after it was acknowledged; what was lost without a trace is
+//!           for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that
 //! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice), `cwnd-limited`
 //!           (after the repair was sent its ACK frees both), `app-limited` at the receiver (a lost tail leaves the tap with nothing
 //!           outstanding)
@@ -31,6 +32,9 @@ use crate::time::Nanos;
 pub(super) const RULE: Rule = Rule { cause: Cause::Retransmission, judge };
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    if sends_old_data(pause) {
+        return Verdict::No;
+    }
     if pause.first_retransmission.is_some() {
         return Verdict::Yes(stages(pause).last().map_or(RECOVERY, |stage| stage.proof));
     }
@@ -39,6 +43,31 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return Verdict::Yes(RECOVERY);
     }
     lost_before_tap(pause).or(|| beneath_hole(pause)).or(|| broken_off(pause))
+}
+
+/// Timeouts in which the retransmission timer of a sender without earlier losses has expired: the round trip may have been longer
+/// than the tap saw, or unknown (3 s: RFC 1122 §4.2.3.1).
+pub(super) const EXPIRED: i64 = 4;
+
+/// Longest time after which the retransmission timer expires for the first time, of a sender without earlier losses.
+fn longest_timer(pause: &Pause) -> Nanos {
+    timers::rto(pause.srtt.max(pause.base_rtt)).max(timers::INITIAL_RTO).times(EXPIRED)
+}
+
+/// The first attempt of a repair came later than any timer expires that had not expired before.
+fn is_overdue(pause: &Pause, attempt: &Attempt) -> bool {
+    let Some(attempts) = pause.repair.as_ref().map(|repair| &repair.attempts) else { return false };
+    // The losses are counted at the end of the pause.
+    let earlier = pause.losses as usize > attempts.len();
+    let first = attempts.first().is_some_and(|first| first.time == attempt.time) && !earlier;
+    first && attempt.trigger == Trigger::Timeout && attempt.waited > longest_timer(pause)
+}
+
+/// Data was sent again long after all of it was acknowledged: no timer ran (RFC 6298 §5.2), and nobody waited for the copy.
+fn sends_old_data(pause: &Pause) -> bool {
+    let Some(first) = pause.repair.as_ref().and_then(|repair| repair.attempts.first()) else { return false };
+    let acked = pause.all_acked.is_some_and(|acked| first.time - acked > longest_timer(pause));
+    is_overdue(pause, first) && acked && pause.left_in_flight == 0
 }
 
 /// At the receiver a lost tail leaves nothing outstanding, but the write looks unfinished.
@@ -202,7 +231,7 @@ pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
     let needless = if is_repairing(pause) { RECOVERY } else { Proof { detail: details::SPURIOUS, confidence: 0.85 } };
     let mut stages: Vec<(&Attempt, Stage)> = Vec::new();
     for attempt in repair.attempts.iter().filter(|attempt| attempt.time > pause.start() && attempt.time <= pause.end) {
-        let proof = if spurious { needless } else { proof(attempt, pause.rtt()) };
+        let proof = if spurious { needless } else { proof(attempt, pause) };
         match stages.last_mut().filter(|(last, _)| spurious || last.trigger == attempt.trigger || is_unseen(last)) {
             // A trigger that shows later is the reason for what came before too.
             Some((last, stage)) if is_unseen(last) => {
@@ -226,12 +255,14 @@ fn is_unseen(attempt: &Attempt) -> bool {
     attempt.trigger == Trigger::Unseen
 }
 
-fn proof(attempt: &Attempt, rtt: Nanos) -> Proof {
+fn proof(attempt: &Attempt, pause: &Pause) -> Proof {
+    let rtt = pause.rtt();
     let confidence = match attempt.trigger {
         // No timer is shorter than the round trip (RFC 6298 §2.3).
         Trigger::Timeout if attempt.waited < rtt => return Proof { confidence: 0.6, ..RECOVERY },
         // Few stacks have a timer as short as this.
         Trigger::Timeout if attempt.waited < timers::LINUX_RTO_MIN => 0.7,
+        Trigger::Timeout if is_overdue(pause, attempt) => UNSEEN,
         Trigger::Timeout => 0.95,
         Trigger::Fast => 0.85,
         Trigger::TailProbe => 0.9,

@@ -14,7 +14,8 @@
 //!           suggests: a window is 1/2 to 3/4 of twice that), `buffer_needed_bytes` (for the congestion window, or twice the window)
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
-//!           where some flights seem larger); packets are missing
+//!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything. Never
+//!           sure where a window below a segment did not open again, but was filled up late
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
 //!           ACK opened the window, and the short end of a write left alone at a later one)
 
@@ -24,6 +25,7 @@ use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use super::zero_window;
 use crate::pause::Pause;
+use crate::sender::timers;
 use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::RwndLimited, judge };
@@ -51,15 +53,28 @@ fn full_until_late(pause: &Pause) -> bool {
     full && zero_window::woke_late(pause) && pause.after_ack().is_some_and(|span| span.0 <= pause.duration().0 / MOST)
 }
 
+/// Everything was acknowledged, the window stayed open, and no data followed for longer than a sender with data leaves a window
+/// unused, however small: RFC 9293 §3.8.6.2.1 overrides its wait after 0.1 to 1 s.
+fn gave_up(pause: &Pause) -> bool {
+    let overridden = timers::rto(pause.srtt).max(timers::INITIAL_RTO);
+    let below_segment = pause.persist.window.is_some_and(|window| window > 0) && pause.probes == 0;
+    let open = pause.left_in_flight == 0 && (pause.closed.is_none() || below_segment);
+    !pause.ended && open && pause.all_acked.is_some_and(|acked| pause.end - acked > overridden)
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if below_segment(pause) {
-        return yes(detail(pause), 0.85);
+        // The timer that fills the window may have started long after the window was shut, with the data that it sent.
+        return yes(detail(pause), if pause.reopened.is_some() { 0.85 } else { 0.75 });
     }
     if pause.flight_at_start == 0 && pause.closed.is_none() {
         return Verdict::No;
     }
     if pause.fell_silent() {
         return if full_until_late(pause) { yes(detail(pause), 0.7) } else { Verdict::No };
+    }
+    if gave_up(pause) {
+        return Verdict::No;
     }
     if pause.flight_unknown {
         return Verdict::CannotTell(Missing::PACKETS);

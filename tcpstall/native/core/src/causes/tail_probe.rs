@@ -24,6 +24,15 @@ pub(super) fn sent_new_data(pause: &Pause) -> bool {
         && timers::fires_at(timers::probe_timeout(round_trip, pause.segments_at_start), 1, pause.duration())
 }
 
+/// The only segment in flight was not acknowledged, and the silence ended when its probe timer expires, by the base round trip
+/// where the sender's own is unknown. With more in flight that timer is too short to tell it from an application.
+pub(super) fn fits_timer(pause: &Pause) -> bool {
+    let probe = timers::probe_timeout(pause.srtt.max(pause.base_rtt), pause.segments_at_start);
+    let lone = pause.segments_at_start == 1 && pause.left_in_flight > 0;
+    let known = lone && pause.base_rtt.is_some() && pause.acks == 0 && pause.peer_bytes == 0;
+    known && timers::fires_at(probe, 1, pause.duration())
+}
+
 /// The probe took a short write that Nagle's algorithm held behind an earlier one: a probe does not ask Nagle (Linux
 /// `tcp_send_loss_probe`, `TCP_NAGLE_OFF`). Of data that only the peer's delayed ACK holds back nothing is lost.
 pub(super) fn sent_held_data(pause: &Pause) -> bool {

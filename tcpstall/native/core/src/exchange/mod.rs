@@ -67,13 +67,15 @@ row! {
 }
 
 impl Exchange {
-    /// Over TLS, a message and long after it another one, as of a server that spoke of its own accord: after 30 s, or sooner if
-    /// the client sends such acknowledgements by `habit`, or if it had repeated a ping of the server, which is as long.
+    /// Over TLS, a message and long after it another one, as of a server that spoke of its own accord: after 30 s on the client's
+    /// clock, or sooner if the client sends such acknowledgements by `habit`, or if it had repeated a ping of the server, which
+    /// is as long.
     pub fn answers_nothing(&self, habit: bool) -> bool {
         let pong = self.request_bytes == self.response_bytes + MASK;
-        let least = if pong || habit && self.may_acknowledge() { UNPROMPTED_AFTER } else { UNANSWERED_AFTER };
         let little = (1..=MESSAGE).contains(&self.request_bytes) && self.response_bytes <= MESSAGE;
-        little && self.silence() >= least
+        let soon = (pong || habit && self.may_acknowledge()) && self.silence() >= UNPROMPTED_AFTER;
+        // A timer that starts with the server's last word, or with the client's, ends within the path's time of 30 s.
+        little && (soon || self.silence() + self.of(Phase::Travel) >= UNANSWERED_AFTER)
     }
 
     /// The client's message is too short for most requests, and the server was silent for long after it: the client may have

@@ -251,6 +251,10 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind
     if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
         return FindingKind::Messages;
     }
+    // What a server tells of its own accord may have followed a small message by chance.
+    if answers && pushes(row) && mean(&row.directions.client) <= MESSAGE {
+        return FindingKind::Messages;
+    }
     if answers {
         return if beats.times(stall) { FindingKind::ServerTimer } else { FindingKind::ServerSlow };
     }
