@@ -16,8 +16,8 @@ use crate::sender::cwnd::CongestionPhase;
 use crate::sender::timers;
 use crate::time::Nanos;
 
-/// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
-const SOON: f64 = 0.5;
+/// Divisor of a round trip: within half of it data follows the ACK that released it, however much the path jitters.
+const SOON: i64 = 2;
 
 /// Facts about a pause between two bursts of one sender, or after its last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -220,8 +220,8 @@ impl Facts {
     /// the longest paths 2 % of the round trip, up to the tick of an old host (HZ = 100): no later answer is worth
     /// naming.
     pub fn tolerance(&self) -> Nanos {
-        let usual = self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
-        usual.max(self.rtt().scaled(0.02).min(Nanos::from_millis(10))) + self.jitter
+        let usual = self.rtt().part(20).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
+        usual.max(self.rtt().part(50).min(Nanos::from_millis(10))) + self.jitter
     }
 
     /// An ACK ended the pause: the new data followed at once.
@@ -242,7 +242,7 @@ impl Facts {
 
     /// The new data followed the last ACK within a part of a round trip.
     pub fn followed_soon(&self) -> bool {
-        self.after_ack().is_some_and(|span| span <= self.rtt().scaled(SOON))
+        self.after_ack().is_some_and(|span| span <= self.rtt().part(SOON))
     }
 
     /// New data followed a report of a loss within the time of a host. Such an ACK frees no buffer and wakes no writer: the
