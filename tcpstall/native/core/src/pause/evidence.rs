@@ -4,6 +4,7 @@ use super::LEAST_PAUSE;
 use super::bottleneck::AT_SENDER;
 use super::burst::Burst;
 use super::hole::Hole;
+use super::packed::packed;
 use super::persist::Persist;
 use super::reading::Backlog;
 use super::recovered::Recovered;
@@ -187,6 +188,21 @@ pub struct Facts {
     /// Packets that the capture lacks around the pause.
     pub unseen: Unseen,
 }
+
+packed!(Facts {
+    marks {
+        first, ended, left_together, held_up, mss_known, multipath, scale_inferred, short_segment_out, short_only_cut,
+        cut_short, short_segment_left, old_window_known, numbered, acks_lost, recovering, flight_unknown, from_start,
+        cwnd_known,
+    }
+    sender, before, end, after, next_packet, base_rtt, srtt, distance, stamps_apart, jitter, disorder, mss,
+    flight_at_start, segments_at_start, segments_held, room_at_start, room_held, window, window_field, least_room,
+    largest_window, briefs_out, acks, slowest_ack, acked, acked_in_time, last_ack, last_ack_packet, widened,
+    all_acked, room_since, left_in_flight, closed, reopened, probes, persist, reading, cwnd, phase, losses,
+    cwnd_before_idle, cwnd_after_idle, peer_bytes, peer_first, peer_last, peer_packet, retransmissions,
+    first_retransmission, repair, held, overtaken, lost_before_tap, hole_before, left_edge, loss_hints, last_hint,
+    recovered, hole, left_out, unseen,
+});
 
 impl Facts {
     /// Start of the pause: the end of the burst before it.
