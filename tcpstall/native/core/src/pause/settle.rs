@@ -68,9 +68,11 @@ pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts:
         (pause.disorder, pause.jitter, pause.multipath) = (whole.disorder, whole.jitter, whole.multipath);
         pause.flight_unknown |= whole.hardly_seen;
         pause.overtaken = whole.overtaken(pause);
-        if pause.unseen.blind {
-            *pause = whole.settles_blind(pause.clone());
+        if pause.unseen.blind && whole.inferred {
+            *pause = pause.clone().with_whole_burst();
         }
+        pause.unseen.placed_later |= pause.unseen.blind && whole.proven;
+        pause.unseen.unplaced |= pause.unseen.placed_later;
         true
     });
     let pauses = coverage::settle(pauses, shown.connection.has_spoken(shown.sender.peer()));
@@ -182,14 +184,6 @@ impl<'a> Whole<'a> {
     /// held packets lengthen the others.
     fn overtaken(&self, pause: &Facts) -> Nanos {
         if self.base_rtt.is_none_or(|least| pause.overtaken <= least) { Nanos::ZERO } else { pause.overtaken }
-    }
-
-    /// A pause whose ACKs may have reached the sender later than they were applied, as later packets show it.
-    fn settles_blind(&self, pause: Facts) -> Facts {
-        let pause = if self.inferred { pause.with_whole_burst() } else { pause };
-        let placed_later = pause.unseen.blind && self.proven;
-        let unplaced = pause.unseen.unplaced || placed_later;
-        Facts { unseen: Unseen { placed_later, unplaced, ..pause.unseen }, ..pause }
     }
 
     /// By the sender's clock the data on both sides of the pause left within half of it.
