@@ -78,8 +78,12 @@ impl<T> Chunks<T> {
         if before.is_empty() && self.full.is_empty() {
             return self.newest;
         }
-        self.full.into_iter().for_each(|chunk| before.extend(chunk));
-        before.extend(self.newest);
+        for chunk in self.full.into_iter().chain([self.newest]) {
+            // One by one: each is moved by a few wide registers, and not byte by byte.
+            for element in chunk {
+                before.push(element);
+            }
+        }
         before
     }
 }

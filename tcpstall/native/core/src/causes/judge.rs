@@ -24,7 +24,7 @@ pub struct PausePart {
     /// Detail of the cause, and the confidence.
     pub proof: Proof,
     /// Runners-up in order of precedence.
-    pub also: Vec<Cause>,
+    pub also: Few<Cause, 16>,
     /// Missing evidence.
     pub missing: Vec<&'static str>,
     /// Pause that the part was judged by, where that is not the pause as it began.
@@ -334,7 +334,7 @@ fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) -> PausePart 
         end,
         cause: Cause::Unexplained,
         proof: unexplained::PROOF,
-        also: Vec::new(),
+        also: Few::new(),
         missing: Vec::new(),
         rest: None,
     };
@@ -342,7 +342,7 @@ fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) -> PausePart 
         // The length of the wait is unknown, and therefore its reason.
         return PausePart { missing: vec![Missing::TIME.0], ..part };
     }
-    let mut doubts: Vec<(Cause, Missing)> = Vec::new();
+    let mut doubts: Few<(Cause, Missing)> = Few::new();
     let mut found = false;
     for rule in &RULES {
         match judge_one(rule, pause, limits) {

@@ -12,6 +12,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Proof};
+use crate::few::Few;
 use crate::pause::Pause;
 
 /// Proof where no rule said yes.
@@ -21,7 +22,7 @@ pub(super) const PROOF: Proof = Proof { detail: "", confidence: 0.0 };
 const MAX_SHIFT: u32 = 14;
 /// Causes that could not be judged, most probable first: the first is the one most likely to be named if the missing
 /// evidence were there. Causes of one rank keep the order of precedence.
-pub(super) fn ranked(pause: &Pause, limits: &Limits, mut doubts: Vec<(Cause, Missing)>) -> Vec<Cause> {
+pub(super) fn ranked(pause: &Pause, limits: &Limits, mut doubts: Few<(Cause, Missing)>) -> Few<Cause, 16> {
     let (full, stands) = (may_be_full(pause), pause.context.plateau_rounds >= limits.plateau_rounds);
     doubts.sort_by_key(|(cause, missing)| match cause {
         // Everything but the order of events said yes.

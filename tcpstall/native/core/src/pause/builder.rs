@@ -322,7 +322,8 @@ impl Builder {
             self.untold_from = self.untold_from.or(Some(self.burst.end));
             return left.flight == 0;
         }
-        let pause = self.freeze(ending, half, cwnd, left);
+        self.pauses.push(self.freeze(ending, half, cwnd, left));
+        let Some(pause) = self.pauses.newest() else { return left.flight == 0 };
         // In recovery more may be in flight than the window will allow: the flight comes down segment by segment (RFC
         // 6937).
         if !pause.recovering {
@@ -332,7 +333,6 @@ impl Builder {
             }
         }
         self.pause_room -= 1;
-        self.pauses.push(pause);
         self.missing_ids = ending.missing_ids;
         self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
         left.flight == 0

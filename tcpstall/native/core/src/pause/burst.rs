@@ -1,5 +1,6 @@
 //! Bursts: new data that left without a pause.
 
+use super::packed::packed;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
@@ -47,3 +48,9 @@ pub struct Burst {
     /// Clumps and silences inside the burst.
     pub clump: Clump,
 }
+
+packed!(Clump { start, bytes, count, longest_silence, first_bytes });
+packed!(Burst {
+    marks { pushed }
+    start, end, bytes, frames, in_flight, first_frame, last_frame, pushes, last_packet, acks, clump,
+});

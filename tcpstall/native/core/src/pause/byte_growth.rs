@@ -51,7 +51,7 @@ fn rounds(pauses: &[Facts]) -> Vec<usize> {
     let mut began: Option<Nanos> = None;
     let mut rounds = Vec::new();
     for (index, pause) in pauses.iter().enumerate().filter(|(_, pause)| waits(pause)) {
-        if began.is_none_or(|began| pause.start() - began >= pause.rtt().scaled(0.5)) {
+        if began.is_none_or(|began| pause.start() - began >= pause.rtt().part(2)) {
             began = Some(pause.start());
             rounds.push(index);
         }
@@ -62,9 +62,9 @@ fn rounds(pauses: &[Facts]) -> Vec<usize> {
 /// An ACK ended the wait, the peer's window had room, and more was queued: a buffer that was sent to its end would have
 /// ended with PSH (RFC 9293 §3.9.1.2).
 fn waits(pause: &Facts) -> bool {
-    let full = pause.released_by_ack() && pause.has_room() == Some(true) && !pause.before.pushed;
-    let calm = pause.retransmissions == 0 && !pause.recovering && !pause.flight_unknown && pause.flight_at_start > 0;
-    full && calm && !pause.first && !pause.is_turn()
+    let full = !pause.first && pause.has_room() == Some(true) && !pause.before.pushed && pause.flight_at_start > 0;
+    let calm = pause.retransmissions == 0 && !pause.recovering && !pause.flight_unknown;
+    full && calm && !pause.is_turn() && pause.released_by_ack()
 }
 
 /// A step of growth between two flights, bytes, and whether it is one of slow start.

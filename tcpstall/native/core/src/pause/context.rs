@@ -113,12 +113,18 @@ fn tell_reading(pauses: &[Facts], contexts: &mut [Context], reading: &Reading) {
 }
 
 fn find_releases(pauses: &[Facts], contexts: &mut [Context]) {
-    let could_be_paced = || pauses.iter().zip(&*contexts).filter(|(_, context)| context.pace.is_some());
     // In step with bursts that no ACK released, an ACK just before the burst is a coincidence; but writes of less than a
     // segment come on a beat of their own.
     let by_chance = |context: &Context| context.on_beat && !context.small_writes;
-    let released = could_be_paced().filter(|(pause, context)| pause.released_by_ack() && !by_chance(context)).count();
-    let share = released as f64 / could_be_paced().count().max(1) as f64;
+    let (mut paced, mut released) = (0, 0);
+    for (pause, context) in pauses.iter().zip(&*contexts).filter(|(_, context)| context.pace.is_some()) {
+        paced += 1;
+        released += u32::from(!by_chance(context) && pause.released_by_ack());
+    }
+    if released == 0 {
+        return;
+    }
+    let share = f64::from(released) / f64::from(paced);
     contexts.iter_mut().for_each(|context| context.released_share = share);
 }
 
@@ -140,7 +146,9 @@ fn look_ahead(pauses: &[Facts], contexts: &mut [Context]) {
 /// doubles to the byte and cuts the last segment of a flight.
 fn find_doubling(pauses: &[Facts], contexts: &mut [Context]) {
     let first = pauses.iter().find(|pause| !pause.first);
-    let mut doubling = first.is_some_and(|pause| pause.segments_at_start < INITIAL_WINDOW);
+    if first.is_none_or(|pause| pause.segments_at_start >= INITIAL_WINDOW) {
+        return;
+    }
     let mut before: Option<i64> = None;
     for (pause, context) in pauses.iter().zip(contexts).skip_while(|(pause, _)| pause.first) {
         let (flight, mss) = (pause.flight_at_start, i64::from(pause.mss.max(1)));
@@ -148,8 +156,10 @@ fn find_doubling(pauses: &[Facts], contexts: &mut [Context]) {
         let full = flight > 0 && (flight % mss == 0 || doubled || is_even(pause));
         before = Some(flight);
         let growth = context.next_flight.map(|next| next as f64 / flight.max(1) as f64);
-        doubling &= full && pause.released_soon() && growth.is_none_or(|growth| GROWTH.contains(&growth));
-        context.doubling = doubling;
+        context.doubling = full && pause.released_soon() && growth.is_none_or(|growth| GROWTH.contains(&growth));
+        if !context.doubling {
+            return;
+        }
     }
 }
 
@@ -170,8 +180,8 @@ fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
     }
     let whole = |pause: &Facts| {
         let whole = !pause.short_segment_out || pause.before.ends_whole(pause.mss);
-        let released = pause.released_by_ack() || pause.may_be_path();
-        released && whole && pause.flight_at_start > 0 && !pause.first
+        let goes_on = pause.flight_at_start > 0 && !pause.first;
+        whole && goes_on && (pause.released_by_ack() || pause.may_be_path())
     };
     let full: Vec<usize> = (0..pauses.len()).filter(|&index| whole(&pauses[index])).collect();
     let segments = |index: usize| pauses[index].segments_at_start;
@@ -199,7 +209,9 @@ fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
         // From the floor of ssthresh (RFC 5681 §3.1) the first steps take longest: half a segment of growth on two is
         // not sent yet.
         let short = u32::from(segments(run[0]) <= 2 && growth >= 2);
-        let rounds = rounds(run.iter().map(|&index| &pauses[index]));
+        let mut rounds = Rounds::default();
+        run.iter().for_each(|&index| rounds.add(&pauses[index]));
+        let rounds = rounds.count;
         let steady = growth >= LEAST_CREEP && 3 * growth >= rounds - 1;
         // Flights of whole segments that a buffer held may swing up once among flights that end with less than one.
         let rises = run.windows(2).filter(|pair| segments(pair[1]) > segments(pair[0])).count();
@@ -223,16 +235,19 @@ fn stand<'a>(pauses: impl Iterator<Item = &'a Facts>) -> bool {
 }
 
 /// Round trips in pauses given in order of time: a round may be sent in several bursts.
-fn rounds<'a>(pauses: impl Iterator<Item = &'a Facts>) -> u32 {
-    let mut began: Option<Nanos> = None;
-    let mut count = 0;
-    for pause in pauses {
-        if began.is_none_or(|began| pause.start() - began >= pause.rtt().scaled(0.5)) {
-            began = Some(pause.start());
-            count += 1;
+#[derive(Default)]
+struct Rounds {
+    count: u32,
+    began: Option<Nanos>,
+}
+
+impl Rounds {
+    fn add(&mut self, pause: &Facts) {
+        if self.began.is_none_or(|began| pause.start() - began >= pause.rtt().part(2)) {
+            self.began = Some(pause.start());
+            self.count += 1;
         }
     }
-    count
 }
 
 fn find_small_writes(pauses: &[Facts], contexts: &mut [Context]) {
@@ -255,32 +270,40 @@ fn find_plateaus(pauses: &[Facts], contexts: &mut [Context]) {
         let length =
             pauses[start..].iter().take_while(|pause| (pause.flight_at_start - level).abs() <= slack).count().max(1);
         let plateau = middle(&pauses[start..start + length], level);
-        // A turn of the peer, or a pause of the application, fills no buffer.
-        let waits = |at: &usize| !pauses[*at].is_turn() && !pauses[*at].fell_silent();
-        let goes_on = |at: &usize| *at > 0 && !pauses[at - 1].first && !pauses[at - 1].is_turn();
-        let counted = rounds((start..start + length).filter(waits).map(|at| &pauses[at]));
-        let refills = if counted == 0 {
-            0
-        } else {
-            rounds((start..start + length).filter(waits).filter(goes_on).map(|at| &pauses[at]))
-        };
+        let (mut counted, mut refills) = (Rounds::default(), Rounds::default());
         let run = &pauses[start..start + length];
+        let mut before = start.checked_sub(1).map(|before| &pauses[before]);
+        for pause in run {
+            // A turn of the peer, or a pause of the application, fills no buffer.
+            if !pause.is_turn() && !pause.fell_silent() {
+                counted.add(pause);
+                if before.is_some_and(|before| !before.first && !before.is_turn()) {
+                    refills.add(pause);
+                }
+            }
+            before = Some(pause);
+        }
         let brims = brims(run, plateau);
         let passed = run.iter().any(Facts::went_on_by_itself);
-        let drips = run.iter().filter(|pause| drips(pause)).count();
-        // In a capture out of order some waits seem to end at the first ACK of several.
-        let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
-        let dripping = length > DRIPS && drips >= DRIPS && share * drips >= length || leave_in_small_frames(run);
+        let dripping = length > DRIPS && often_drips(run) || leave_in_small_frames(run);
         let least = if dripping { held_with_a_short_end(run) } else { 0 };
         for (pause, context) in run.iter().zip(&mut contexts[start..]) {
             context.dripping = dripping && pause.segments_at_start >= least;
             context.plateau = plateau;
-            (context.plateau_rounds, context.plateau_refills) = (counted, refills);
+            (context.plateau_rounds, context.plateau_refills) = (counted.count, refills.count);
             context.plateau_passed = passed;
             context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
         }
         start += length;
     }
+}
+
+/// Enough pauses of a run ended at an ACK of almost nothing.
+fn often_drips(run: &[Facts]) -> bool {
+    let drips = run.iter().filter(|pause| drips(pause)).count();
+    // In a capture out of order some waits seem to end at the first ACK of several.
+    let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
+    drips >= DRIPS && share * drips >= run.len()
 }
 
 /// Median flight of a run that begins at `level`.
@@ -297,11 +320,10 @@ fn middle(run: &[Facts], level: i64) -> i64 {
 /// length each time). A congestion window counts segments and grows; a buffer does neither.
 fn brims(run: &[Facts], level: i64) -> bool {
     let alike = |pause: &&Facts| {
-        let parted = pause.short_segment_out && level % i64::from(pause.mss.max(1)) != 0;
-        let filled = pause.released_at_once() && pause.left_in_flight > 0 && !pause.is_turn();
-        pause.flight_at_start == level && parted && filled
+        let parted = pause.flight_at_start == level && pause.short_segment_out && !pause.is_whole();
+        parted && pause.left_in_flight > 0 && !pause.is_turn() && pause.released_at_once()
     };
-    run.iter().filter(alike).count() >= ALIKE
+    run.len() >= ALIKE && run.iter().filter(alike).count() >= ALIKE
 }
 
 /// Most flights of a plateau whose frames show it left in small frames, one for each ACK.
@@ -330,7 +352,7 @@ fn drips(pause: &Facts) -> bool {
     let acked = if pause.near_sender() { pause.acked } else { pause.acked_in_time };
     let little = acked * DRIP <= pause.flight_at_start || acked <= 2 * i64::from(pause.mss);
     let known = pause.near_sender() && pause.left_in_flight > 0 || acked > 0 && !pause.unseen.blind && !pause.held_up;
-    pause.released_by_ack() && pause.segments_at_start >= LEAST_DRIPPING && little && known
+    pause.segments_at_start >= LEAST_DRIPPING && little && known && pause.released_by_ack()
 }
 
 /// Number of spacings just too short for a pause in the burst before, if the pause has the same pace and is hardly longer.

@@ -1,7 +1,6 @@
 //! Detects ACKs that reached the sender and are not in the capture.
 
 use super::evidence::Facts;
-use super::unseen::Unseen;
 use crate::sender::timers;
 use crate::time::Nanos;
 
@@ -11,20 +10,18 @@ const TIMEOUTS: i64 = 4;
 
 /// Settles in which pauses of one sender, given in order of time, ACKs reached the sender that the capture lacks; `heard` is
 /// false where the capture holds nothing of the peer.
-pub(super) fn settle(pauses: Vec<Facts>, heard: bool) -> Vec<Facts> {
+pub(super) fn settle(mut pauses: Vec<Facts>, heard: bool) -> Vec<Facts> {
     if heard && !pauses.iter().any(|pause| missing_from(pause).is_some()) {
         return pauses;
     }
     let mut since: Option<Nanos> = None;
-    let lacks = |pause: &Facts| {
+    for pause in pauses.iter_mut().rev() {
         if let Some(oldest) = missing_from(pause) {
             since = Some(since.map_or(oldest, |since| since.min(oldest)));
         }
-        !heard || since.is_some_and(|since| pause.end > since)
-    };
-    let lack: Vec<bool> = pauses.iter().rev().map(lacks).collect();
-    let settled = |(pause, acks): (Facts, bool)| Facts { unseen: Unseen { acks, ..pause.unseen }, ..pause };
-    pauses.into_iter().zip(lack.into_iter().rev()).map(settled).collect()
+        pause.unseen.acks = !heard || since.is_some_and(|since| pause.end > since);
+    }
+    pauses
 }
 
 /// Time from which ACKs are missing, where the pause shows it.

@@ -4,6 +4,7 @@ use super::LEAST_PAUSE;
 use super::bottleneck::AT_SENDER;
 use super::burst::Burst;
 use super::hole::Hole;
+use super::packed::packed;
 use super::persist::Persist;
 use super::reading::Backlog;
 use super::recovered::Recovered;
@@ -16,8 +17,8 @@ use crate::sender::cwnd::CongestionPhase;
 use crate::sender::timers;
 use crate::time::Nanos;
 
-/// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
-const SOON: f64 = 0.5;
+/// Divisor of a round trip: within half of it data follows the ACK that released it, however much the path jitters.
+const SOON: i64 = 2;
 
 /// Facts about a pause between two bursts of one sender, or after its last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -188,6 +189,21 @@ pub struct Facts {
     pub unseen: Unseen,
 }
 
+packed!(Facts {
+    marks {
+        first, ended, left_together, held_up, mss_known, multipath, scale_inferred, short_segment_out, short_only_cut,
+        cut_short, short_segment_left, old_window_known, numbered, acks_lost, recovering, flight_unknown, from_start,
+        cwnd_known,
+    }
+    sender, before, end, after, next_packet, base_rtt, srtt, distance, stamps_apart, jitter, disorder, mss,
+    flight_at_start, segments_at_start, segments_held, room_at_start, room_held, window, window_field, least_room,
+    largest_window, briefs_out, acks, slowest_ack, acked, acked_in_time, last_ack, last_ack_packet, widened,
+    all_acked, room_since, left_in_flight, closed, reopened, probes, persist, reading, cwnd, phase, losses,
+    cwnd_before_idle, cwnd_after_idle, peer_bytes, peer_first, peer_last, peer_packet, retransmissions,
+    first_retransmission, repair, held, overtaken, lost_before_tap, hole_before, left_edge, loss_hints, last_hint,
+    recovered, hole, left_out, unseen,
+});
+
 impl Facts {
     /// Start of the pause: the end of the burst before it.
     #[expect(clippy::misnamed_getters, reason = "a pause starts where its burst ends")]
@@ -220,8 +236,8 @@ impl Facts {
     /// the longest paths 2 % of the round trip, up to the tick of an old host (HZ = 100): no later answer is worth
     /// naming.
     pub fn tolerance(&self) -> Nanos {
-        let usual = self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
-        usual.max(self.rtt().scaled(0.02).min(Nanos::from_millis(10))) + self.jitter
+        let usual = self.rtt().part(20).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
+        usual.max(self.rtt().part(50).min(Nanos::from_millis(10))) + self.jitter
     }
 
     /// An ACK ended the pause: the new data followed at once.
@@ -242,7 +258,7 @@ impl Facts {
 
     /// The new data followed the last ACK within a part of a round trip.
     pub fn followed_soon(&self) -> bool {
-        self.after_ack().is_some_and(|span| span <= self.rtt().scaled(SOON))
+        self.after_ack().is_some_and(|span| span <= self.rtt().part(SOON))
     }
 
     /// New data followed a report of a loss within the time of a host. Such an ACK frees no buffer and wakes no writer: the

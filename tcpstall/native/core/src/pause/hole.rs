@@ -1,5 +1,6 @@
 //! Tracks holes: data missing at the receiver below data that arrived, by SACK blocks or by the sequence at a tap.
 
+use super::packed::packed;
 use crate::time::Nanos;
 
 /// A hole in the receiver's data, on the sender's clock.
@@ -15,6 +16,8 @@ pub struct Hole {
     /// The data that ended the pause fills it: that data was sent again, whether or not the capture lacks a first copy.
     pub filled: bool,
 }
+
+packed!(Hole { marks { filled } since, until, reported });
 
 impl Hole {
     /// Time between `start` and `end` for which the hole was open.

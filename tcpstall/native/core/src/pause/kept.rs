@@ -3,6 +3,7 @@
 
 use super::evidence::Facts;
 use super::later::Later;
+use super::packed::{Packer, Unpacker};
 use crate::vec_chunks::Chunks;
 use crate::vec_growth;
 
@@ -93,23 +94,19 @@ impl KeptPauses {
     fn pack_older(&mut self) {
         let older = self.newest.count() - self.newest.loose();
         vec_growth::reserve(&mut self.packed, older * ROUGHLY);
-        for pause in self.newest.take_full().into_iter().flatten() {
-            // Writing to memory cannot fail.
-            if let Ok(bytes) = postcard::to_extend(&pause, std::mem::take(&mut self.packed)) {
-                self.packed = bytes;
-                self.older += 1;
-            }
-        }
+        self.older += older;
+        let mut packer = Packer::behind(std::mem::take(&mut self.packed));
+        self.newest.take_full().iter().flatten().for_each(|pause| packer.add(pause));
+        self.packed = packer.bytes();
     }
 
     /// Returns all pauses, unpacked, and later facts about them.
     pub(super) fn unpacked(self) -> (Vec<Facts>, Vec<Later>) {
         let joins = self.len() > self.newest.loose();
         let mut pauses = Vec::with_capacity(if joins { self.len() } else { 0 });
-        let mut rest = self.packed.as_slice();
-        while let Ok((pause, after)) = postcard::take_from_bytes(rest) {
+        let mut packed = Unpacker::of(&self.packed);
+        while let Some(pause) = packed.next() {
             pauses.push(pause);
-            rest = after;
         }
         (self.newest.joined_to(pauses), self.later)
     }

@@ -19,6 +19,7 @@ mod later;
 mod mid_write;
 mod open;
 mod over;
+mod packed;
 pub mod pauses;
 pub mod persist;
 mod rare_events;

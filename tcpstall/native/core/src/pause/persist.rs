@@ -1,5 +1,7 @@
 //! A window that was shut, or as good as shut, during a pause: its smallest size and the sender's probes.
 
+use super::packed::packed;
+
 /// Probes of the sender and answers of the peer.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Persist {
@@ -12,6 +14,8 @@ pub struct Persist {
     /// Probes since the peer was last heard.
     pub unheard: u32,
 }
+
+packed!(Persist { window, probe_bytes, answered, unheard });
 
 impl Persist {
     /// Takes in the peer's announcement that its window is shut.

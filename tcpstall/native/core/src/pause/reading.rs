@@ -1,6 +1,7 @@
 //! Infers how the peer's application reads from the right edge of its window: a reader that keeps up moves the edge
 //! with each ACK.
 
+use super::packed::packed;
 use crate::time::Nanos;
 
 /// Divisor of the largest window: the edge lags when more than this part is missing. Up to a quarter of a receive
@@ -39,6 +40,8 @@ pub struct Backlog {
     /// Start and end of the longest time in the pause in which the edge lagged by more than the normal variation.
     behind: Option<(Nanos, Nanos)>,
 }
+
+packed!(Backlog { plateau, unread, behind });
 
 impl Backlog {
     /// Time since which the edge lagged.

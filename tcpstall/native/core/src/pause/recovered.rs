@@ -3,7 +3,7 @@
 use crate::time::Nanos;
 
 /// State after the ACK of everything that had been sent when the loss was noticed (the recovery point of RFC 6675 §5).
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Recovered {
     /// Time when that ACK reached the sender.
     pub at: Nanos,

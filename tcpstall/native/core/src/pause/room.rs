@@ -6,6 +6,6 @@ impl Facts {
     /// The data left at once at an ACK, although an earlier ACK had made room for it in both windows: each ACK of new data
     /// makes room in the congestion window (RFC 5681 §2), and the peer's window had room for a full segment.
     pub fn let_room_pass(&self) -> bool {
-        self.released_at_once() && self.room_since.is_some_and(|since| self.end - since > self.answer_time())
+        self.room_since.is_some_and(|since| self.end - since > self.answer_time()) && self.released_at_once()
     }
 }

@@ -26,8 +26,11 @@ const SIZES: usize = 4;
 pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
     let overrun = pauses.iter().filter(|pause| overruns(pause)).count();
     // Where flights end at the window it is one: an ACK that the tap saw late makes it seem overrun once.
-    let is_none = overrun > pauses.iter().filter(|pause| ends_at_window(pause)).count();
+    let is_none = overrun > 0 && overrun > pauses.iter().filter(|pause| ends_at_window(pause)).count();
     let pauses = if is_none { pauses.into_iter().map(without_window).collect() } else { pauses };
+    if !pauses.iter().any(is_unscaled) {
+        return pauses;
+    }
     let judged =
         |pause: &&Facts| is_unscaled(pause) && pause.flight_at_start > 0 && !pause.flight_unknown && !pause.first;
     let fits = |shift: &u32| pauses.iter().filter(judged).all(|pause| pause.flight_at_start <= window(pause, *shift));

@@ -41,21 +41,40 @@ pub(super) struct Settled {
 pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts: Vec<Burst>) -> Settled {
     let (bursts, full_for) = joined(&frozen, shown, bursts);
     let whole = Whole::of(shown);
-    let (mut later, mut befores) = (later.iter().peekable(), bursts.iter().copied().peekable());
-    let settled = |(number, pause): (usize, Facts)| {
-        let later = later.next_if(|later| later.pause == number);
-        if shown.is_short(&pause) {
-            return None;
+    let (mut later, mut befores) = (later.iter().peekable(), bursts.iter().peekable());
+    let (mut pauses, mut numbers) = (frozen, 0..);
+    // The list is this function's own: a pause, which has a kilobyte, is settled where it lies.
+    pauses.retain_mut(|pause| {
+        let number = numbers.next();
+        let later = later.next_if(|later| Some(later.pause) == number);
+        if shown.is_short(pause) {
+            return false;
         }
-        let before = if pause.first { pause.before } else { befores.next().unwrap_or_default() };
-        let after = befores.peek().copied().unwrap_or_default();
-        let pause = match later {
-            Some(later) => later.added_to(pause),
-            None => pause,
-        };
-        Some(whole.settles(pause, before, after))
-    };
-    let pauses: Vec<Facts> = frozen.into_iter().enumerate().filter_map(settled).collect();
+        if !pause.first {
+            pause.before = befores.next().copied().unwrap_or_default();
+        }
+        pause.after = befores.peek().copied().copied().unwrap_or_default();
+        if let Some(later) = later {
+            *pause = later.added_to(pause.clone());
+        }
+        let distance = whole.distance(pause);
+        if distance != pause.distance && !pause.held_up {
+            *pause = pause.clone().with_tap_at(distance);
+        }
+        pause.unseen = whole.unseen(pause);
+        pause.base_rtt = whole.connection.base_rtt_at(pause.end);
+        pause.lost_before_tap = whole.lost_before_tap(pause);
+        pause.left_together = whole.left_together(pause);
+        (pause.disorder, pause.jitter, pause.multipath) = (whole.disorder, whole.jitter, whole.multipath);
+        pause.flight_unknown |= whole.hardly_seen;
+        pause.overtaken = whole.overtaken(pause);
+        if pause.unseen.blind && whole.inferred {
+            *pause = pause.clone().with_whole_burst();
+        }
+        pause.unseen.placed_later |= pause.unseen.blind && whole.proven;
+        pause.unseen.unplaced |= pause.unseen.placed_later;
+        true
+    });
     let pauses = coverage::settle(pauses, shown.connection.has_spoken(shown.sender.peer()));
     let pauses = scale::settle(pauses);
     // Where flights fill the window, the windows were read at the wrong time too.
@@ -140,41 +159,31 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// The `pause` as the whole flow shows it, between these bursts.
-    fn settles(&self, pause: Facts, before: Burst, after: Burst) -> Facts {
-        let distance = self.half.vantage.at(pause.end).max(self.least).unwrap_or_default();
-        let pause = Facts { before, after, ..pause };
-        let pause = if pause.held_up { pause } else { pause.with_tap_at(distance) };
-        let nothing_lost = self.shared_ids && pause.hole.is_none();
-        // Disorder up to a round trip is what senders tolerate (RFC 8985 §6.2). The shortest round trip counts, because
-        // the held packets lengthen the others.
-        let tolerated = self.base_rtt.is_none_or(|least| pause.overtaken <= least);
-        let unseen = Unseen {
+    /// Distance of the tap to the sender at the end of the `pause`.
+    fn distance(&self, pause: &Facts) -> Nanos {
+        self.half.vantage.at(pause.end).max(self.least).unwrap_or_default()
+    }
+
+    /// Packets that the capture lacks around the `pause`.
+    fn unseen(&self, pause: &Facts) -> Unseen {
+        Unseen {
             blind: pause.unseen.blind && self.away,
             unplaced: self.unplaced,
             misdated: self.clock_steps.is_some_and(|clock_steps| clock_steps.misdates(pause.start(), pause.end)),
             bare_acks: !self.half.bare_ack,
             ..pause.unseen
-        };
-        let pause = Facts {
-            base_rtt: self.connection.base_rtt_at(pause.end),
-            lost_before_tap: if nothing_lost { 0 } else { pause.lost_before_tap },
-            left_together: self.left_together(&pause),
-            disorder: self.disorder,
-            flight_unknown: pause.flight_unknown || self.hardly_seen,
-            jitter: self.jitter,
-            overtaken: if tolerated { Nanos::ZERO } else { pause.overtaken },
-            multipath: self.multipath,
-            unseen,
-            ..pause
-        };
-        if !pause.unseen.blind {
-            return pause;
         }
-        let pause = if self.inferred { pause.with_whole_burst() } else { pause };
-        let placed_later = pause.unseen.blind && self.proven;
-        let unplaced = pause.unseen.unplaced || placed_later;
-        Facts { unseen: Unseen { placed_later, unplaced, ..pause.unseen }, ..pause }
+    }
+
+    /// Packets lost before the tap: where other connections share the counter of IP-IDs, only a hole shows any.
+    fn lost_before_tap(&self, pause: &Facts) -> u32 {
+        if self.shared_ids && pause.hole.is_none() { 0 } else { pause.lost_before_tap }
+    }
+
+    /// Disorder up to a round trip is what senders tolerate (RFC 8985 §6.2). The shortest round trip counts, because the
+    /// held packets lengthen the others.
+    fn overtaken(&self, pause: &Facts) -> Nanos {
+        if self.base_rtt.is_none_or(|least| pause.overtaken <= least) { Nanos::ZERO } else { pause.overtaken }
     }
 
     /// By the sender's clock the data on both sides of the pause left within half of it.

@@ -1,5 +1,6 @@
 //! The ACKs inside one pause: the round trip that they measured, and the peer's silence before them.
 
+use super::packed::packed;
 use crate::flow::Acked;
 use crate::time::Nanos;
 
@@ -17,6 +18,8 @@ pub struct SlowestAck {
     first: Option<Nanos>,
     last: Option<Nanos>,
 }
+
+packed!(SlowestAck { rtt, silence, out, flight, first, last });
 
 impl SlowestAck {
     /// Takes in an ACK of new data; the ACK of new data before it came at `heard`.

@@ -2,14 +2,14 @@
 
 use super::evidence::Facts;
 
-/// The pauses, those that `is_meant` as `replaced` returns them. Usually none is meant, and no pause is moved.
+/// The pauses, those that `is_meant` as `replaced` returns them. No other pause is moved.
 pub(super) fn replace_some(
-    pauses: Vec<Facts>,
+    mut pauses: Vec<Facts>,
     is_meant: impl Fn(&Facts) -> bool,
     replaced: impl Fn(Facts) -> Facts,
 ) -> Vec<Facts> {
-    if !pauses.iter().any(&is_meant) {
-        return pauses;
+    for pause in pauses.iter_mut().filter(|pause| is_meant(pause)) {
+        *pause = replaced(pause.clone());
     }
-    pauses.into_iter().map(|pause| if is_meant(&pause) { replaced(pause) } else { pause }).collect()
+    pauses
 }

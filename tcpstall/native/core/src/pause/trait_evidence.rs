@@ -26,7 +26,12 @@ pub(super) fn settle(pauses: Vec<Facts>, contexts: &mut [Context]) -> Vec<Facts>
 }
 
 /// The same with room for a round and its evidence per pause.
-fn learn(pauses: Vec<Facts>, contexts: &mut [Context], rounds: &mut [BurstAndPause], reads: &mut [Read]) -> Vec<Facts> {
+fn learn(
+    mut pauses: Vec<Facts>,
+    contexts: &mut [Context],
+    rounds: &mut [BurstAndPause],
+    reads: &mut [Read],
+) -> Vec<Facts> {
     let (mut acked, mut una, mut emptied) = (0, None, true);
     for (pause, room) in pauses.iter().zip(&mut *rounds) {
         *room = BurstAndPause { from_empty: emptied, ..round(pause, &mut una, &mut acked) };
@@ -38,24 +43,15 @@ fn learn(pauses: Vec<Facts>, contexts: &mut [Context], rounds: &mut [BurstAndPau
     }
     let first = rounds.iter().find(|round| !round.no_burst).map_or(0, |round| round.out);
     let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false };
-    let settled = |(pause, (round, read)): (&Facts, (&BurstAndPause, &Read))| windows.settled(pause, round, read);
-    // Nearly always the model of the congestion window was right.
-    let evidence = || rounds.iter().zip(&*reads);
-    let as_modelled =
-        pauses.iter().zip(evidence()).map(settled).zip(&pauses).all(|(new, pause)| new == Window::of(pause));
-    if as_modelled {
-        return pauses;
+    for (pause, (round, read)) in pauses.iter_mut().zip(rounds.iter().zip(&*reads)) {
+        let Window { cwnd, before_idle, after_idle, old_known } = windows.settled(pause, round, read);
+        (pause.cwnd, pause.old_window_known) = (cwnd, old_known);
+        (pause.cwnd_before_idle, pause.cwnd_after_idle) = (before_idle, after_idle);
     }
-    let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false };
-    let settled = |(pause, (round, read)): (Facts, _)| {
-        let Window { cwnd, before_idle, after_idle, old_known } = windows.settled(&pause, round, read);
-        Facts { cwnd, cwnd_before_idle: before_idle, cwnd_after_idle: after_idle, old_window_known: old_known, ..pause }
-    };
-    pauses.into_iter().zip(evidence()).map(settled).collect()
+    pauses
 }
 
 /// The congestion window at a pause.
-#[derive(Clone, Copy, PartialEq)]
 struct Window {
     cwnd: u32,
     before_idle: Option<u32>,

@@ -1,5 +1,6 @@
 //! Packets that the capture lacks around a pause, as far as other packets prove it.
 
+use super::packed::packed;
 use crate::time::Nanos;
 
 /// Packets missing from the capture around a pause.
@@ -36,6 +37,11 @@ pub struct Unseen {
     /// A packet inside the pause or at its end has a wrong time.
     pub misdated: bool,
 }
+
+packed!(Unseen {
+    marks { before_next, heard, blind, unplaced, placed_later, acks, bare_acks, departure, misdated }
+    inside, tail, tail_acked, oldest,
+});
 
 impl Unseen {
     /// No packet is missing.

@@ -15,6 +15,7 @@ use super::path::{self, PathRow, path_row};
 use super::repair::{self, RepairRow};
 use super::round_trip::{self, RoundTrip};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, FlowRow, HandshakeRow, StallRow, VantageRow};
+use super::stall_order;
 use super::sweep;
 use super::swing;
 use super::syn::SynRow;
@@ -79,8 +80,7 @@ fn unrated(
     let busy = [judged(flow, End::Client, limits, &mut stalls), judged(flow, End::Server, limits, &mut stalls)];
     leave_out_late_handshake(&mut stalls);
     outcome_advice::advise(&mut stalls, outcome);
-    // Each sender's stalls are in order already; a stable sort would take half of the time again.
-    stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
+    stall_order::by_time(&mut stalls);
     (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
     let fastest = End::BOTH.map(|end| pace::fastest(&flow.bursts[end]));
     pace::withhold(&mut stalls, fastest);
@@ -335,7 +335,7 @@ fn add_handshake(flow: &Finished, outcome: Option<Outcome>, stalls: &mut Vec<Sta
         cause,
         detail: proof.detail,
         confidence: proof.confidence,
-        also: Vec::new(),
+        also: Few::new(),
         missing,
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
         round_trip: RoundTrip::default(),

@@ -30,6 +30,7 @@ pub mod round_trip;
 pub mod rows;
 pub mod services;
 pub mod sort;
+mod stall_order;
 pub mod stored;
 pub mod sums;
 mod sweep;

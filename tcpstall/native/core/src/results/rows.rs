@@ -12,6 +12,7 @@ use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::Cause;
 use crate::exchange::{ConnectionRow, Exchange};
+use crate::few::Few;
 use crate::flow::End;
 use crate::flow::first_payload::FirstPayloads;
 use crate::json::{self, row};
@@ -153,7 +154,7 @@ row! {
         /// Confidence, 0 to 1.
         pub confidence: f32,
         /// Other causes that the evidence allows, likeliest first.
-        pub also: Vec<Cause>,
+        pub also: Few<Cause, 16>,
         /// Missing evidence.
         pub missing: Vec<&'static str>,
         /// Evidence of the label.

@@ -12,6 +12,8 @@ use crate::time::Nanos;
 const BEAT: i64 = 50;
 /// Shortest silence that may be a timer's.
 const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
+/// Shortest silence as long as one of them.
+const LEAST_ALIKE: i64 = LEAST_BEAT.0 - LEAST_BEAT.0 / BEAT;
 /// Silences of one length that make a timer.
 const BEATS: usize = 4;
 /// Shortest time after which a timer answers: below it an answer may wait for another host's timeout, as of DNS (5 s).
@@ -29,7 +31,8 @@ const HTTPS: u16 = 443;
 /// Silences of each end's application.
 #[derive(Default)]
 pub(super) struct Beats {
-    /// Lengths of the silences after small messages, in order: an end with a timer repeats its length.
+    /// Lengths from `LEAST_ALIKE` on of the silences after small messages, in order: an end with a timer repeats its
+    /// length.
     small: Vec<Silence>,
     /// Lengths from `LEAST_BEAT` on of the silences that no data of the peer ended, whatever came before them, in
     /// order.
@@ -49,14 +52,13 @@ type Silence = (End, &'static str, i64);
 impl Beats {
     pub(super) fn of(row: &FlowRow) -> Beats {
         let waits = || row.stalls.iter().filter(|stall| stall.cause == Cause::AppLimited);
-        let small = lengths(waits().filter(|stall| said_little(stall)));
+        let small = lengths(waits().filter(|stall| said_little(stall) && weight(stall) >= LEAST_ALIKE));
         let own = lengths(waits().filter(|stall| stall.detail == details::IDLE && weight(stall) >= LEAST_BEAT.0));
-        let mut between = Vec::new();
-        for side in End::BOTH {
-            let own: Vec<_> = row.stalls.iter().filter(|stall| stall.sender == side).collect();
-            between.extend(
-                own.windows(2).filter(|pair| pair.iter().all(|stall| said_little(stall))).map(|pair| pair[0].number),
-            );
+        let (mut between, mut before) = (Vec::new(), [None; 2]);
+        for stall in &row.stalls {
+            let little = said_little(stall).then_some(stall.number);
+            let before = std::mem::replace(&mut before[stall.sender], little);
+            between.extend(before.filter(|_| little.is_some()));
         }
         between.sort_unstable();
         let echoes = echoes(row.exchanges.as_deref().unwrap_or_default(), carries_tls(row));
