@@ -235,3 +235,16 @@ def test_one_refill_between_two_answers_shows_no_buffer(scene: Scene) -> None:
         scene.client_acks()
     assert "unexplained" in causes(scene, "server")
     assert "sndbuf-limited" not in causes(scene, "server")
+
+
+@fires
+def test_flights_alike_to_the_byte_are_a_buffers_although_others_are_larger(scene: Scene, tap: Tap) -> None:
+    """Linux counts the overhead of its buffers too, so that larger frames let more into the same SO_SNDBUF at times."""
+    scene.handshake(rtt_ms=20)
+    scene.download(150_000)
+    scene.request()
+    for size in (*[20_480] * 6, 70_000, *[20_480] * 6):
+        scene.server_sends(size)
+        scene.client_acks()
+    rows = [row for row in scene.flow(tap)["stalls"] if row["detail"] == "plateau"]
+    assert len(rows) >= 10

@@ -40,7 +40,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // exclude that.
     let slow = pause.segments_at_start < FEW && !pause.short_segment_out;
     let plateau = pause.context.plateau_rounds >= limits.plateau_rounds * if slow { 2 } else { 1 };
-    let plateau = plateau && !exceeds(pause.context.read.most_later, pause);
+    // Flights alike to the byte are a buffer's, although others are larger: Linux counts its own overhead too.
+    let plateau = plateau && (pause.stands_to_the_byte() || !exceeds(pause.context.read.most_later, pause));
     if pause.flight_unknown || (!pause.cwnd_known && !plateau) {
         return Verdict::CannotTell(if pause.from_start { Missing::PACKETS } else { Missing::START });
     }

@@ -6,6 +6,7 @@ use super::burst::Burst;
 use super::burst_cap;
 use super::byte_growth;
 use super::evidence::Facts;
+use super::lone;
 use super::pauses::Context;
 use super::reading::Reading;
 use super::same_level;
@@ -60,6 +61,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     look_ahead(pauses, contexts);
     find_doubling(pauses, contexts);
     find_plateaus(pauses, contexts);
+    lone::find(pauses, contexts);
     same_level::find(pauses, contexts);
     find_small_writes(pauses, contexts);
     find_creeping(pauses, contexts);
@@ -133,10 +135,6 @@ fn look_ahead(pauses: &[Facts], contexts: &mut [Context]) {
     for (index, (pause, context)) in pauses.iter().zip(contexts).enumerate() {
         context.next_flight = pauses.get(index + 1).map(|pause| pause.flight_at_start);
         context.window_filled_before = filled;
-        let much = |other: &Facts| 2 * other.flight_at_start >= pause.flight_at_start;
-        let goes_on = |other: &Facts| other.released_by_ack() && !other.is_turn() && much(other);
-        let before = index.checked_sub(1).map(|before| &pauses[before]);
-        context.lone = !before.is_some_and(goes_on) && !pauses.get(index + 1).is_some_and(goes_on);
         filled |= pause.flight_at_start > 0 && pause.room_at_start.is_some_and(|room| room < pause.next_segment());
     }
 }

@@ -16,6 +16,7 @@ pub mod evidence;
 pub mod hole;
 mod kept;
 mod later;
+mod lone;
 mod mid_write;
 mod open;
 mod over;

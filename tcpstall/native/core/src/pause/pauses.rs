@@ -6,6 +6,9 @@ use super::bottleneck::BusyPeriod;
 use super::evidence::Facts;
 use crate::traits::{Read, Traits};
 
+/// Flights equal to the byte from which that is no accident.
+const ALIKE: u32 = 3;
+
 /// Evidence from the neighbours of a pause.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
@@ -110,6 +113,12 @@ impl<'a> Pause<'a> {
         'a: 'b,
     {
         Pause { facts, context: self.context }
+    }
+
+    /// The flight is one of several alike to the byte, and ends within a segment: a limit counted in bytes.
+    pub fn stands_to_the_byte(&self) -> bool {
+        let alike = self.context.plateau_rounds >= ALIKE && self.flight_at_start == self.context.plateau;
+        alike && self.short_segment_out
     }
 
     /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau.
