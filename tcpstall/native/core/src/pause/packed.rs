@@ -1,5 +1,5 @@
-//! Compact form of frozen pauses: a number below 241 and an absent value take one byte, any other number as many as it needs,
-//! and marks a bit each.
+//! Compact form of frozen pauses: a number below 200 and an absent value take one byte, a number below 10,952 two, any other as
+//! many as it needs and one, and marks a bit each.
 //!
 //! A general serialiser visits each of 150 values through several calls; here nearly every value is one comparison.
 
@@ -7,10 +7,12 @@ mod types;
 
 use crate::vec_growth;
 
-/// First byte of an absent value; a smaller byte is a number itself.
-const NONE: u8 = 241;
-/// The first byte of a longer number less this is the count of the bytes that follow, 1 to 8.
-const LONG: u8 = NONE;
+/// A smaller byte is a number itself; from here on the first byte of two is.
+const TWO: u8 = 200;
+/// First byte of an absent value: any smaller one begins a number of one byte or two.
+const NONE: u8 = 242;
+/// The first byte of a longer number less this is the count of the bytes that follow, 2 to 8.
+const LONG: u8 = NONE - 1;
 /// The first byte of a number near the last far one less this is the count of the bytes that follow, 1 to 6: they are the
 /// difference.
 const NEAR: u8 = LONG + 8;
@@ -66,12 +68,18 @@ impl Packer {
 
     #[inline(always)]
     pub(super) fn number(&mut self, number: u64) {
-        if number < u64::from(NONE) { self.byte(number as u8) } else { self.long(number) }
+        if number < u64::from(TWO) { self.byte(number as u8) } else { self.long(number) }
     }
 
     #[inline(never)]
     fn long(&mut self, number: u64) {
-        self.counted(LONG, number);
+        match u8::try_from((number - u64::from(TWO)) >> u8::BITS) {
+            Ok(high) if high < NONE - TWO => {
+                self.byte(TWO + high);
+                self.byte((number - u64::from(TWO)) as u8);
+            }
+            _ => self.counted(LONG, number),
+        }
     }
 
     /// Appends the count of a number's bytes after a `mark`, and these bytes.
@@ -160,12 +168,15 @@ impl<'a> Unpacker<'a> {
     #[inline(always)]
     pub(super) fn number(&mut self) -> u64 {
         let byte = self.byte();
-        if byte < NONE { u64::from(byte) } else { self.long(byte) }
+        if byte < TWO { u64::from(byte) } else { self.long(byte) }
     }
 
     #[inline(never)]
     fn long(&mut self, first: u8) -> u64 {
-        self.counted(first.saturating_sub(LONG))
+        if first >= NONE {
+            return self.counted(first - LONG);
+        }
+        u64::from(TWO) + (u64::from(first - TWO) << u8::BITS | u64::from(self.byte()))
     }
 
     /// A number of so many bytes, at most 8.
@@ -186,14 +197,14 @@ impl<'a> Unpacker<'a> {
     #[inline(always)]
     fn signed(&mut self) -> i64 {
         let byte = self.byte();
-        if byte < NONE { unfolded(u64::from(byte)) } else { self.far(byte) }
+        if byte < TWO { unfolded(u64::from(byte)) } else { self.far(byte) }
     }
 
     #[inline(never)]
     fn far(&mut self, first: u8) -> i64 {
         let number = match first.checked_sub(NEAR) {
             Some(count @ 1..) => unfolded(self.counted(count)).wrapping_add(self.far),
-            _ => unfolded(self.counted(first.saturating_sub(LONG))),
+            _ => unfolded(self.long(first)),
         };
         if number.unsigned_abs() >= FAR {
             self.far = number;
@@ -277,7 +288,14 @@ mod tests {
     fn every_number_comes_back_and_a_small_one_takes_a_byte() {
         let near = |number: i64| [number - 1, number, number + 1];
         let edges = (0..63).flat_map(|bits| near(1 << bits)).flat_map(|number| [number, -number]);
-        let numbers: Vec<i64> = edges.chain([0, i64::MIN, i64::MAX]).chain(near(1_700_000_000_000_000_000)).collect();
+        let numbers: Vec<i64> = edges
+            .chain(near(100))
+            .chain(near(200))
+            .chain(near(5_476))
+            .chain(near(10_952))
+            .chain([0, i64::MIN, i64::MAX])
+            .chain(near(1_700_000_000_000_000_000))
+            .collect();
         let mut packer = Packer::behind(Vec::new());
         for &number in &numbers {
             packer.add(&Some(number));
@@ -297,7 +315,7 @@ mod tests {
             packer.add(&number);
             packer.bytes().len()
         };
-        assert_eq!([0, 240, 241, 1 << 16, u64::MAX].map(of), [1, 1, 2, 4, 9]);
+        assert_eq!([0, 199, 200, 10_951, 10_952, 1 << 16, u64::MAX].map(of), [1, 1, 2, 2, 3, 4, 9]);
     }
 
     #[test]
