@@ -26,6 +26,12 @@ _LEAST_NS = 1_000_000
 """A finding of less time is left out where there is another finding."""
 
 
+_NOTHING_NS = 10_000_000
+"""Findings of less time come after a silence that lasted `_LONGER` times as long."""
+
+_LONGER = 1_000
+
+
 def findings(analysis: "Analysis") -> list[Finding]:
     """The findings of an analysis, ranked."""
     return ranked(read(analysis.findings_facts), analysis.total)
@@ -34,7 +40,8 @@ def findings(analysis: "Analysis") -> list[Finding]:
 def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
     """The findings of `flows` flows, merged where many services share a fault, and ranked."""
     rows = together(found)
-    rows.sort(key=lambda finding: _place(finding, flows))
+    silence = max((finding.time_ns for finding in rows if finding.kind in IDLE), default=0)
+    rows.sort(key=lambda finding: (_is_nothing(finding, silence), _place(finding, flows)))
     largest = max((_weight(finding) for finding in rows), default=0)
     kept = [finding for finding in rows if _is_worth(finding, largest, flows)]
     if not any(finding.is_lead for finding in kept):
@@ -46,6 +53,12 @@ def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
 def _weight(finding: Finding) -> int:
     """Weight of the finding; plain round trips weigh less, so that repairs come before them."""
     return finding.time_ns // _LITTLE if finding.kind == "round-trips" else finding.weight_ns
+
+
+def _is_nothing(finding: Finding, silence: int) -> bool:
+    """True where milliseconds would lead a capture that is silent for thousands of times as long."""
+    repairs = finding.is_lead and finding.kind not in FAILURES and finding.kind != "loss"
+    return repairs and finding.time_ns < min(_NOTHING_NS, silence // _LONGER)
 
 
 def _place(finding: Finding, flows: int) -> tuple[int, int, int, int, str, str, int]:

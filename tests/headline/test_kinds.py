@@ -272,3 +272,17 @@ def test_a_finding_counts_a_flow_once_however_many_causes_it_joins(scene: Scene)
     [told] = [row for row in findings(analysis) if row.kind == "unexplained"]
     assert len(causes) > 1, causes
     assert told.flows == 1
+
+
+@pytest.mark.parametrize(("idle_ms", "first"), [(1_000, "server-slow"), (9_000, "idle")])
+def test_milliseconds_do_not_lead_where_silence_took_thousands_of_times_as_long(
+    scene: Scene, idle_ms: int, first: str
+) -> None:
+    scene.handshake(rtt_ms=0.2)
+    for _ in range(3):
+        scene.download(3_000, think_ms=2)
+        scene.wait_ms(idle_ms)
+    scene.closes()
+    rows = found(scene)
+    assert rows[0].kind == first
+    assert "server-slow" in [row.kind for row in rows]
