@@ -62,7 +62,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("and {:.0} % of them", limits.pace_share * 100.0),
             format!("{} times as fast", word(HURRIED as u32)),
         ],
-        Cause::BurstLimited => vec![format!("in {} exchanges in a row", limits.cut_turns)],
+        Cause::BurstLimited | Cause::IdleRestart => vec![format!("in {} exchanges in a row", limits.cut_turns)],
         Cause::BandwidthLimited => vec![
             format!("{} of it", part(1.0 / QUEUE_PART as f64)),
             format!("(or {} ms)", QUEUE_SURE.0 / 1_000_000),
