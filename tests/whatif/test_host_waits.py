@@ -26,7 +26,7 @@ def writes(scene: Scene, segments: Sequence[int], first: int = 40) -> Scene:
 CAUSES = [
     pytest.param([4, 5, 6] * 13, "unexplained", id="of no known cause"),
     pytest.param([12] * 39, "sndbuf-limited", id="taken for waits for the send buffer"),
-    pytest.param([12, 4] * 20, "sndbuf-limited", id="of both kinds by turns"),
+    pytest.param([12, 8] * 20, "sndbuf-limited", id="of both kinds by turns"),
 ]
 
 
