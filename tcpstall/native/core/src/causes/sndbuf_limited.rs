@@ -4,7 +4,7 @@
 //!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
 //!           sure, from two segments on. Not between short writes that mostly no ACK starts, or which together fill no more
 //!           than a small part of any buffer, nor in step with bursts that no ACK released: an application's timer; not a plateau
-//!           below what was out later, nor a single refill below what was out before or later
+//!           below what was out later, unless its flights are alike to the byte, nor a single refill below what was out before or later
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)

@@ -33,8 +33,8 @@ const LEAST_CREEP: u32 = 3;
 const DEFERRED: u32 = 2;
 /// Divisor of the first of the flights that hold short segments: from so many segments on it is growth.
 const MUCH: u32 = 8;
-/// Flights equal to the byte from which that is no accident.
-const ALIKE: usize = 3;
+/// Flights equal to the byte from which that is no accident, as a length.
+const ALIKE: usize = super::pauses::ALIKE as usize;
 
 /// Divisor of the flight below which an ACK frees no third of a buffer.
 const DRIP: i64 = 10;
