@@ -32,6 +32,17 @@ def test_the_page_says_what_the_terminal_says(report: Report) -> None:
         assert told in text, told
 
 
+def test_where_nothing_is_to_repair_the_page_asks_for_no_change(scene: Scene, report: Report) -> None:
+    scene.handshake(rtt_ms=0.2)
+    for _ in range(3):
+        scene.download(3_000, think_ms=2)
+        scene.wait_ms(9_000)
+    scene.closes()
+    text = visible(report(scene.capture("client")))
+    assert "Nothing to repair" in text
+    assert "What to change first" not in text
+
+
 def test_no_figure_of_its_prose_can_part_from_its_unit(tmp_path: Path, report: Report) -> None:
     report(CAPTURE)
     page = re.sub(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tcpstall.causes import Cause
 from tcpstall.findings import Finding as OfMany
+from tcpstall.findings.finding import IDLE
 from tcpstall.model import Analysis, Flow, Side
 from tcpstall.report.answer import Finding, findings, together
 from tcpstall.report.outcome import headline
@@ -24,7 +25,8 @@ def sentences(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> list
     found = findings(flow)
     if found:
         told.append(_why(found, flow.lost_ns))
-        if found[0].advice:
+        nothing = bool(of_many) and of_many[0].kind in IDLE
+        if found[0].advice and not nothing:
             told.append(f"What to change first: {found[0].advice}.")
     if analysis.total > 1:
         told.append(f"{_sentence(together(analysis))}.")
