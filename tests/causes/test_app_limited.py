@@ -236,3 +236,42 @@ def test_new_data_at_the_time_of_the_probe_timer_shows_no_idle_application(
         [("app-limited", sure)],
         [] if not sure else None,
     )
+
+
+def talks_into_an_upload(scene: Scene, segments: int, *, then: int, after_ms: float) -> str:
+    """Cause of the client's wait of over 10 ms after an upload into which the server says something."""
+    scene.handshake(rtt_ms=60)
+    scene.client_sends(200)
+    scene.server_sends(4_000)
+    scene.client_acks()
+    scene.wait_ms(500)
+    before = scene.server.rcv_nxt
+    start = scene.client.acts_ns()
+    for _ in range(segments):
+        scene.client_sends(1_448, push=False)
+    heard = scene.server.heard_ns, scene.server.rcv_nxt
+    scene.server.heard_ns, scene.server.rcv_nxt, scene.server.now_ns = start + 1_000_000, before, start
+    scene.server_sends(300)
+    scene.server.heard_ns, scene.server.rcv_nxt = heard
+    scene.server_acks()
+    scene.wait_ms(after_ms)
+    for _ in range(4):
+        scene.client_sends(then, push=False)
+    rows = scene.flow("client")["stalls"]
+    *_, last = [row["cause"] for row in rows if row["sender"] == "client" and row["duration_ns"] > 10e6]
+    return str(last)
+
+
+@near_miss
+def test_an_upload_that_its_ack_lets_go_on_does_not_answer_what_the_peer_said_meanwhile(scene: Scene) -> None:
+    assert talks_into_an_upload(scene, 10, then=1_448, after_ms=0) != "app-limited"
+
+
+@look_alike
+@pytest.mark.parametrize(
+    ("segments", "then", "after_ms"),
+    [(10, 1_448, 40), (2, 1_448, 0), (10, 200, 0)],
+    ids=["later", "a-request", "an-answer"],
+)
+def test_what_may_answer_the_peer_is_the_applications(scene: Scene, segments: int, then: int, after_ms: float) -> None:
+    assert talks_into_an_upload(scene, segments, then=then, after_ms=after_ms) == "app-limited"

@@ -299,3 +299,21 @@ def test_in_mid_life_two_short_writes_out_show_that_none_is_held_back(scene: Sce
 @look_alike
 def test_in_mid_life_two_long_writes_out_may_be_whole_segments(scene: Scene) -> None:
     assert in_mid_life(scene, (400, 400), "client") == [pytest.approx(0.85)] * 4
+
+
+@look_alike
+def test_in_mid_life_a_larger_short_write_is_no_whole_segment(scene: Scene) -> None:
+    """Everything that this sender says is short: two of its messages leave together, twice."""
+    scene.handshake(rtt_ms=20)
+    for number in range(6):
+        scene.client_sends(116)
+        scene.server_acks()
+        scene.client_sends(60)
+        scene.server_acks()
+        if number % 2:
+            scene.client_sends(116)
+            scene.client_sends(284)
+            scene.server_acks()
+        scene.wait_ms(900 + 13 * number)
+    rows = scene.flow("client", drop=[1, 2, 3])["stalls"]
+    assert all(row["confidence"] < 0.8 for row in rows if row["cause"] == "nagle")

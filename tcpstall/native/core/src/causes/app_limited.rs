@@ -7,6 +7,7 @@
 //! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`
 //! Source    RFC 7661 §3; Linux TCP_CHRONO (busy time stops when the write queue is empty)
 //! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
+//!           the peer's payload came into an upload of whole segments, whose ACK let it go on at once;
 //!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
 //!           data; a report of a loss released the next data, which had been queued; or the next data had left its sender
 //!           long before, by its timestamps, and sat in a queue before the tap (never sure where the sender's clock is too
@@ -28,6 +29,9 @@ pub(super) const RULE: Rule = Rule { cause: Cause::AppLimited, judge };
 /// Factor by which a route change hardly ever lengthens the round trip.
 const LONGER_PATH: f64 = 4.0;
 
+/// Segments in flight that show a transfer, and not a request.
+const SEVERAL: u32 = 4;
+
 /// Judges by the sender's data alone: all data in flight had been acknowledged, or the sender would have retransmitted
 /// it.
 fn without_acks(pause: &Pause) -> Verdict {
@@ -42,12 +46,21 @@ fn starts_slowly(pause: &Pause) -> bool {
     next.is_some_and(|next| 3 * next >= 4 * pause.flight_at_start) && pause.released_soon()
 }
 
+/// The peer's payload came while whole segments were in flight, and their ACK, later than that payload by more than a host takes,
+/// let whole segments go on at once: an answer would not wait for it.
+fn goes_on_uploading(pause: &Pause) -> bool {
+    let full = pause.before.ends_whole(pause.mss) && pause.after.first_frame >= pause.mss;
+    let several = pause.segments_at_start >= SEVERAL && pause.near_sender() && pause.losses == 0;
+    let later = pause.after_peer().is_some_and(|thinking| thinking > pause.rtt().part(4));
+    full && several && later && pause.released_at_once()
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.first && !pause.from_start && pause.hole_before > 0 {
         // The capture lacks the beginning of the answer, which may have left long before.
         return Verdict::CannotTell(Missing::PACKETS);
     }
-    if pause.first || pause.is_turn() {
+    if pause.first || pause.is_turn() && !goes_on_uploading(pause) {
         let thinking = pause.after_peer().unwrap_or(pause.duration());
         let detail = if thinking + thinking >= pause.duration() { details::THINK_TIME } else { details::AWAITING_PEER };
         // Data in flight before the capture began may have delayed the first data that the capture holds; so may a path that

@@ -14,7 +14,8 @@
 //! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux
 //!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  where data was sent again for the first time four timeouts after it was acknowledged; what was lost without a trace is
-//!           for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that
+//!           for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a
+//!           needless copy that came sooner than any timer, without a report: the path may have made it
 //! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice), `cwnd-limited`
 //!           (after the repair was sent its ACK frees both), `app-limited` at the receiver (a lost tail leaves the tap with nothing
 //!           outstanding)
@@ -25,7 +26,7 @@ use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, yes};
 use super::tail_probe;
 use crate::pause::LEAST_PAUSE;
-use crate::pause::{Attempt, Pause, Trigger};
+use crate::pause::{Attempt, Pause, PauseRepairs, Trigger};
 use crate::sender::timers::{self, Expired};
 use crate::time::Nanos;
 
@@ -228,7 +229,11 @@ pub(super) struct Stage {
 pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
     let Some(repair) = &pause.repair else { return Vec::new() };
     let spurious = is_needless(pause);
-    let needless = if is_repairing(pause) { RECOVERY } else { Proof { detail: details::SPURIOUS, confidence: 0.85 } };
+    let needless = if is_repairing(pause) {
+        RECOVERY
+    } else {
+        Proof { detail: details::SPURIOUS, confidence: needless_of(repair) }
+    };
     let mut stages: Vec<(&Attempt, Stage)> = Vec::new();
     for attempt in repair.attempts.iter().filter(|attempt| attempt.time > pause.start() && attempt.time <= pause.end) {
         let proof = if spurious { needless } else { proof(attempt, pause) };
@@ -249,6 +254,11 @@ pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
         }
     }
     stages.into_iter().map(|(_, stage)| stage).collect()
+}
+
+/// Confidence that needless copies are the sender's: one that neither a timer nor a report triggered may be the path's.
+fn needless_of(repair: &PauseRepairs) -> f32 {
+    if repair.attempts.iter().all(is_unseen) { 0.75 } else { 0.85 }
 }
 
 fn is_unseen(attempt: &Attempt) -> bool {

@@ -15,7 +15,8 @@
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
 //!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything. Never
-//!           sure where a window below a segment did not open again, but was filled up late
+//!           sure where a window below a segment did not open again, but was filled up late, nor where far more seems to be in flight
+//!           than the window holds
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
 //!           ACK opened the window, and the short end of a write left alone at a later one)
 
@@ -25,6 +26,7 @@ use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use super::zero_window;
 use crate::pause::Pause;
+use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::sender::timers;
 use crate::time::Nanos;
 
@@ -62,6 +64,12 @@ fn gave_up(pause: &Pause) -> bool {
     !pause.ended && open && pause.all_acked.is_some_and(|acked| pause.end - acked > overridden)
 }
 
+/// More was in flight than two windows hold, by the round trip that was assumed: the true one was shorter, and another ACK freed
+/// the sender. A path that jitters adds a few segments to small windows.
+fn is_impossible(pause: &Pause, room: i64, window: i64) -> bool {
+    -room > window.max(i64::from(INITIAL_WINDOW * pause.mss))
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if below_segment(pause) {
         // The timer that fills the window may have started long after the window was shut, with the data that it sent.
@@ -97,6 +105,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if room < pause.next_segment() && went_on {
         let confidence = match (pause.scale_inferred, held < pause.next_segment()) {
             (true, _) => 0.7,
+            (false, true) if is_impossible(pause, held, window) => 0.75,
             (false, true) => 0.97,
             // The window opened during the wait, or ACKs and data are stored in the wrong order.
             (false, false) => {

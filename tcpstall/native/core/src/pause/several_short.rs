@@ -13,10 +13,13 @@ const LEAST_MSS: i64 = 536;
 impl Facts {
     /// More than one short write was in flight, and neither the order of the capture nor missing ACKs make it seem so.
     pub fn has_several_short(&self) -> bool {
-        let others = i64::from(self.segments_at_start) - i64::from(self.briefs_out);
+        // Before a larger segment shows the size of full ones, the largest short one seems to be full.
+        let all_short = !self.mss_known && (1..LEAST_MSS).contains(&self.flight_at_start);
+        let briefs = if all_short { self.segments_at_start } else { self.briefs_out };
+        let others = i64::from(self.segments_at_start) - i64::from(briefs);
         let writes = self.flight_at_start - others * i64::from(self.mss);
         let short = self.mss_known || (1..LEAST_MSS).contains(&writes);
         let known = short && !self.flight_unknown && self.disorder == Nanos::ZERO && !self.unseen.acks;
-        self.briefs_out >= SEVERAL && known && self.unseen.is_nothing()
+        briefs >= SEVERAL && known && self.unseen.is_nothing()
     }
 }
