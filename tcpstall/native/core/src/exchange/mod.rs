@@ -18,15 +18,19 @@ use crate::few::Few;
 use crate::flow::End;
 use crate::flow::rounds::{Closing, Round, Rounds, UNPROMPTED_AFTER};
 use crate::json::row;
-use crate::pause::{Finished, LEAST_PAUSE};
+use crate::pause::Finished;
 use crate::time::Nanos;
 
 /// Largest TLS alert in one record: a header of 5 bytes, 2 of alert, and for the longest cipher suites 16 of initial
 /// value and 64 of MAC and padding (RFC 5246 §6.2.3).
 const FAREWELL: u64 = 87;
 
+/// Longest time between the alert and the FIN of an end that closes: it asks for each by itself, within the tick of an old host
+/// (HZ = 100).
+pub const AT_ONCE: Nanos = Nanos::from_millis(10);
+
 /// Largest acknowledgement of HTTP/2 in a TLS record: a frame of 17 bytes, 5 of header, 24 of nonce and tag (RFC 5288 §3).
-const ACKNOWLEDGEMENT: u64 = 46;
+pub const ACKNOWLEDGEMENT: u64 = 46;
 
 /// Largest notice or ping of an end: a frame of 100 bytes in a TLS record.
 const MESSAGE: u64 = 128;
@@ -69,10 +73,11 @@ row! {
 impl Exchange {
     /// Over TLS, a message and long after it another one, as of a server that spoke of its own accord: after 30 s on the client's
     /// clock, or sooner if the client sends such acknowledgements by `habit`, or if it had repeated a ping of the server, which
-    /// is as long.
+    /// is as long. What follows an acknowledgement may be long.
     pub fn answers_nothing(&self, habit: bool) -> bool {
         let pong = self.request_bytes == self.response_bytes + MASK;
-        let little = (1..=MESSAGE).contains(&self.request_bytes) && self.response_bytes <= MESSAGE;
+        let acknowledges = self.acknowledges() && (habit || self.silence() >= UNANSWERED_AFTER);
+        let little = (1..=MESSAGE).contains(&self.request_bytes) && (self.response_bytes <= MESSAGE || acknowledges);
         let soon = (pong || habit && self.may_acknowledge()) && self.silence() >= UNPROMPTED_AFTER;
         // A timer that starts with the server's last word, or with the client's, ends within the path's time of 30 s.
         little && (soon || self.silence() + self.of(Phase::Travel) >= UNANSWERED_AFTER)
@@ -81,7 +86,12 @@ impl Exchange {
     /// The client's message is too short for most requests, and the server was silent for long after it: the client may have
     /// acknowledged settings or a ping (RFC 9113 §6.5.3, §6.7).
     pub fn may_acknowledge(&self) -> bool {
-        (1..=ACKNOWLEDGEMENT).contains(&self.request_bytes) && self.silence() >= UNPROMPTED_AFTER
+        self.acknowledges() && self.silence() >= UNPROMPTED_AFTER
+    }
+
+    /// The client's message is too short for most requests.
+    pub fn acknowledges(&self) -> bool {
+        (1..=ACKNOWLEDGEMENT).contains(&self.request_bytes)
     }
 
     /// Silence of the server before its first byte.
@@ -145,7 +155,7 @@ fn asked_rounds(flow: &Finished) -> &[Round] {
 /// acknowledges settings or a ping (RFC 9113 §6.5.3, §6.7), and an idle connection ended (§6.8).
 fn is_answer_to_nothing(round: &Round, turns: &Rounds) -> bool {
     let at_once = |closing: &Closing| {
-        closing.by == End::Server && !closing.reset && (closing.time - round.last).or_zero() <= LEAST_PAUSE
+        closing.by == End::Server && !closing.reset && (closing.time - round.last).or_zero() <= AT_ONCE
     };
     let late = round.answered.is_some_and(|answered| answered - round.asked >= UNPROMPTED_AFTER);
     let little = round.request_bytes <= ACKNOWLEDGEMENT && round.response_bytes <= FAREWELL;

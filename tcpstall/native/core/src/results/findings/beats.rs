@@ -1,5 +1,6 @@
 //! Detects ends that send by a timer, or in single messages: nobody waits for their next data.
 
+use super::idle::carries_tls;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
@@ -25,8 +26,6 @@ const ERROR: u16 = 400;
 
 /// Messages without a request that make a habit.
 const HABIT: usize = 3;
-/// Port of HTTP over TLS (RFC 9110 §4.2.2).
-const HTTPS: u16 = 443;
 
 /// Silences of each end's application.
 #[derive(Default)]
@@ -89,11 +88,6 @@ impl Beats {
         let mostly = |alike: usize| alike >= BEATS && 2 * alike >= within(&self.own, stall, 0, i64::MAX);
         length >= LEAST_BEAT.0 && (alike(&self.small) >= BEATS || mostly(alike(&self.own)))
     }
-}
-
-/// Without its beginning a connection carries TLS where its port says so.
-fn carries_tls(row: &FlowRow) -> bool {
-    row.connection.tls || !row.handshake.complete && row.server.port == HTTPS
 }
 
 fn echoes(exchanges: &[Exchange], tls: bool) -> Vec<(Nanos, Nanos)> {

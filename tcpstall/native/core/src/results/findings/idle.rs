@@ -2,7 +2,8 @@
 //! that closes an idle connection by a timer. Nobody waited for these.
 
 use super::weight::{MESSAGE, weight};
-use crate::causes::details;
+use crate::causes::{Cause, details};
+use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE};
 use crate::flow::End;
 use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::rows::{FlowRow, StallRow};
@@ -13,6 +14,8 @@ use crate::time::Nanos;
 const UNANSWERED_AFTER: Nanos = Nanos::from_millis(30_000);
 /// Exchanges of a connection that is kept for more: the only answer of a connection is no last word.
 const KEPT: u64 = 2;
+/// Port of HTTP over TLS (RFC 9110 §4.2.2).
+const HTTPS: u16 = 443;
 
 /// True if the wait ended with little data, the last of its end, and the connection closed soon after that: within the
 /// time that the silence had lasted.
@@ -31,9 +34,39 @@ pub(super) fn ends_with_last_words(row: &FlowRow, stall: &StallRow) -> bool {
     weight(stall) >= least.0 && (1..=MESSAGE).contains(&stall.then_bytes) && soon && is_last(row, stall)
 }
 
-/// No wait of the same end came after it.
+/// No wait of the same end came after it, but before what answers the close.
 fn is_last(row: &FlowRow, stall: &StallRow) -> bool {
-    row.stalls.iter().all(|other| other.sender != stall.sender || other.start_ns < stall.end_ns)
+    let closed = row.connection.closed_ns;
+    let after = |other: &&StallRow| other.sender == stall.sender && other.start_ns >= stall.end_ns;
+    row.stalls.iter().filter(after).all(|other| closed.is_some_and(|closed| closed <= other.end_ns))
+}
+
+/// True if the wait ended with the farewell of a TLS connection that had been closed meanwhile.
+pub(super) fn answers_close(row: &FlowRow, stall: &StallRow) -> bool {
+    let inside = row.connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
+    inside && (1..=MESSAGE).contains(&stall.then_bytes) && is_last(row, stall) && carries_tls(row)
+}
+
+/// True if a client acknowledged what it had received, as in HTTP/2: that is no beginning of a request.
+pub(super) fn had_acknowledged(row: &FlowRow, stall: &StallRow) -> bool {
+    let little = stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= ACKNOWLEDGEMENT);
+    stall.sender == End::Client && stall.detail == details::IDLE && little && carries_tls(row)
+}
+
+/// True if the last words of a TLS connection were sent again: nobody waits for a farewell or an alert, for the connection was
+/// closed already, and not only when its end gave up.
+pub(super) fn repeats_farewell(row: &FlowRow, stall: &StallRow) -> bool {
+    if stall.cause != Cause::Retransmission {
+        return false;
+    }
+    let little = stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE) && stall.then_bytes == 0;
+    let closed = row.connection.closed_ns.is_some_and(|closed| closed - stall.start_ns <= AT_ONCE);
+    little && closed && carries_tls(row)
+}
+
+/// Without its beginning a connection carries TLS where its port says so.
+pub(super) fn carries_tls(row: &FlowRow) -> bool {
+    row.connection.tls || !row.handshake.complete && row.server.port == HTTPS
 }
 
 /// True if the end had said little before a long silence of its own: that was a message, and the next data another. A

@@ -8,9 +8,10 @@ use super::kind::FindingKind;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
-use crate::exchange::ConnectionRow;
+use crate::exchange::{ACKNOWLEDGEMENT, ConnectionRow};
 use crate::few::Few;
 use crate::flow::End;
+use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::ledger::Owner;
 use crate::results::outcome::Outcome;
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
@@ -118,7 +119,9 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
     if shares.iter().all(|share| share.recoverable == Nanos::ZERO) {
         let repair = |side: End| row.directions.of(side).repair;
         let repairs = |side: End| repair(side).fast_retransmits + repair(side).timeouts;
-        let lossy = End::BOTH.into_iter().filter(|side| repairs(*side) > repair(*side).needless_retransmissions);
+        let told = |side: End| shares.iter().any(|share| share.kind == FindingKind::Loss && share.side == side);
+        let lossy: Few<End, 2> = End::BOTH.into_iter().filter(|side| !told(*side)).collect();
+        let lossy = lossy.into_iter().filter(|side| repairs(*side) > repair(*side).needless_retransmissions);
         shares.extend(lossy.map(|side| Share::of(FindingKind::Loss, side, Nanos::ZERO)));
     }
     if let Some(side) = reset(row) {
@@ -194,7 +197,12 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares
             // Some of that time has no wait, as before the first message of a connection that began before the capture.
             part.time = part.time.min(Nanos(part.weight()));
         }
-        part.recoverable = if part.kind.is_recoverable() { part.time } else { Nanos::ZERO };
+        if part.kind.is_recoverable() {
+            // Nobody waits for a farewell that is sent again.
+            let vain = part.stalls.iter().filter(|stall| idle::repeats_farewell(row, stall)).map(|stall| weight(stall));
+            let waited = i128::from(part.weight() - vain.sum::<i64>());
+            part.recoverable = Nanos((i128::from(part.time.0) * waited / i128::from(part.weight().max(1))) as i64);
+        }
         add(shares, part);
     }
 }
@@ -216,6 +224,11 @@ fn hardly_seen(row: &FlowRow) -> bool {
 fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
     match stall.cause {
         cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => {
+            FindingKind::Unexplained
+        }
+        Cause::BandwidthLimited if idle::answers_close(row, stall) => FindingKind::Idle,
+        // A few messages that came late show no rate.
+        Cause::BandwidthLimited if row.directions.of(stall.sender).bytes < RATE_SEGMENTS * LEAST_SEGMENT => {
             FindingKind::Unexplained
         }
         Cause::AppLimited => of_application(row, stall, beats),
@@ -251,6 +264,11 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind
     if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
         return FindingKind::Messages;
     }
+    // A client that has said nothing longer than an acknowledgement has asked for nothing.
+    let short = mean(&row.directions.client) <= ACKNOWLEDGEMENT && weight(stall) >= UNPROMPTED_AFTER.0;
+    if answers && short && idle::carries_tls(row) {
+        return FindingKind::Messages;
+    }
     // What a server tells of its own accord may have followed a small message by chance.
     if answers && pushes(row) && mean(&row.directions.client) <= MESSAGE {
         return FindingKind::Messages;
@@ -258,7 +276,7 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind
     if answers {
         return if beats.times(stall) { FindingKind::ServerTimer } else { FindingKind::ServerSlow };
     }
-    if idle::had_said_all(row, stall) {
+    if idle::had_said_all(row, stall) || idle::had_acknowledged(row, stall) {
         return FindingKind::Idle;
     }
     if stall.sender == End::Server && pushes(row) {

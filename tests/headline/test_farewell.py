@@ -1,0 +1,145 @@
+"""Nobody waits for the last words of a connection, nor for what a client acknowledges."""
+
+import pytest
+
+from tcpstall import analyze
+from tcpstall.findings import Finding, findings
+from tests.headline.captures import hello
+from tests.scene import Scene
+from tests.scene.packet import Endpoint
+
+
+def found(scene: Scene) -> dict[str, Finding]:
+    return {row.kind: row for row in findings(analyze(scene.capture("client")))}
+
+
+def saved_ms(scene: Scene, kind: str) -> float:
+    row = found(scene).get(kind)
+    return (row.weight_ns if row else 0) / 1e6
+
+
+def says_again(scene: Scene, size: int, *, closed: bool = True) -> None:
+    """The client's last words are lost, and so are their repetitions; it closes first, or gives up at the end."""
+    place = scene.client.nxt - scene.client.isn - 1
+    scene.client_sends(size, lost=True)
+    if closed:
+        scene.client_closes()
+    for after in (300, 600, 1_200, 2_400):
+        scene.wait_ms(after)
+        scene.client_repeats(place, size, lost=True)
+    if not closed:
+        scene.wait_ms(100)
+        scene.client_resets()
+
+
+@pytest.mark.parametrize(
+    ("tls", "size", "waited"),
+    [(True, 31, False), (True, 900, True), (False, 31, True)],
+    ids=["alert", "data", "no-tls"],
+)
+def test_nobody_waits_for_a_farewell_that_is_sent_again(scene: Scene, tls: bool, size: int, waited: bool) -> None:
+    if tls:
+        hello(scene)
+    else:
+        scene.handshake(rtt_ms=20)
+        scene.download(5_000)
+    says_again(scene, size)
+    assert (saved_ms(scene, "loss") + saved_ms(scene, "peer-gone") > 2_000) == waited
+
+
+def test_a_message_over_tls_that_was_never_heard_is_waited_for_until_the_client_gives_up(scene: Scene) -> None:
+    hello(scene)
+    says_again(scene, 62, closed=False)
+    assert saved_ms(scene, "loss") + saved_ms(scene, "peer-gone") > 2_000
+
+
+@pytest.mark.parametrize(("answered", "slow"), [(False, True), (True, False)], ids=["stays", "closes"])
+def test_a_goodbye_that_the_client_answers_with_its_own_is_the_last_word(
+    scene: Scene, answered: bool, slow: bool
+) -> None:
+    """Twenty seconds after a download the server says goodbye; the client closes at once, and the server answers."""
+    hello(scene)
+    scene.download(60_000)
+    scene.client_acks()
+    scene.wait_ms(20_000)
+    scene.server_sends(39)
+    scene.client_acks()
+    if answered:
+        scene.client_closes()
+        scene.server_sends(24)
+        scene.server_closes()
+    else:
+        scene.wait_ms(100)
+        scene.server_sends(6_000)
+        scene.client_acks()
+    assert (saved_ms(scene, "sent-in-pieces") + saved_ms(scene, "server-slow") > 10_000) == slow
+
+
+@pytest.mark.parametrize(("after_ms", "slow"), [(3, False), (40, True)], ids=["at-once", "later"])
+def test_an_alert_and_the_fin_after_it_are_one_farewell(scene: Scene, after_ms: float, slow: bool) -> None:
+    hello(scene)
+    scene.client_sends(38)
+    scene.server_acks()
+    scene.wait_ms(12_000)
+    scene.server_sends(31)
+    scene.wait_ms(after_ms)
+    scene.server_closes()
+    assert ("server-slow" in found(scene)) == slow
+
+
+@pytest.mark.parametrize(("size", "pieces"), [(35, False), (900, True)], ids=["acknowledgement", "data"])
+def test_a_client_that_acknowledged_has_not_begun_to_ask(scene: Scene, size: int, pieces: bool) -> None:
+    """Three seconds later the client sends a large request."""
+    hello(scene)
+    for number in range(3):
+        scene.client_writes((0, 20_000))
+        scene.server_sends(400)
+        scene.client_sends(size)
+        scene.server_acks()
+        scene.wait_ms(3_000 + 170 * number)
+    scene.client_writes((0, 20_000))
+    assert (saved_ms(scene, "sent-in-pieces") > 5_000) == pieces
+
+
+@pytest.mark.parametrize(
+    ("size", "after_ms", "slow"),
+    [(38, 7_000, False), (38, 900, True), (90, 7_000, True)],
+    ids=["acknowledgements", "soon", "requests"],
+)
+def test_a_client_that_only_acknowledges_is_told_events(scene: Scene, size: int, after_ms: float, slow: bool) -> None:
+    """The capture begins in the middle of a connection over TLS, by its port; the client answers two events."""
+    scene.server.endpoint = Endpoint("10.0.0.2", 443)
+    scene.handshake(rtt_ms=20)
+    scene.server_sends(39)
+    for number in range(2):
+        scene.client_sends(size)
+        scene.server_acks()
+        scene.wait_ms(after_ms + 310 * number)
+        scene.server_sends(600)
+    scene.client_acks()
+    kinds = {row.kind for row in findings(analyze(scene.capture("client", drop=(1, 2, 3))))}
+    assert ("server-slow" in kinds) == slow
+
+
+@pytest.mark.parametrize(("size", "slow"), [(39, False), (70, True)], ids=["acknowledgement", "request"])
+def test_what_follows_half_a_minute_after_an_acknowledgement_may_be_long(scene: Scene, size: int, slow: bool) -> None:
+    hello(scene)
+    scene.client_sends(size)
+    scene.server_acks()
+    scene.wait_ms(31_000)
+    scene.server_sends(900)
+    scene.client_acks()
+    assert ("server-slow" in found(scene)) == slow
+
+
+@pytest.mark.parametrize(("size", "rate"), [(86, False), (1_448, True)], ids=["messages", "transfer"])
+def test_a_few_messages_that_came_late_show_no_rate(scene: Scene, size: int, rate: bool) -> None:
+    """By their timestamps they left close together: something held every second one of them."""
+    scene.handshake(rtt_ms=0.2)
+    scene.request()
+    for number in range(6):
+        scene.server_sends(size)
+        scene.client_acks()
+        scene.server_sends(size, late_ms=800 + 31 * number)
+        scene.client_acks()
+    assert ("bandwidth-limited" in found(scene)) == rate
