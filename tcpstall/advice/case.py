@@ -24,7 +24,7 @@ _KINDS: dict[Cause, dict[str | None, str]] = {
     Cause.RETRANSMISSION: {Detail.SPURIOUS: Detail.SPURIOUS, Detail.TAIL_LOSS: Detail.TAIL_LOSS},
     Cause.RWND_LIMITED: {Detail.SLOW_READER: Detail.SLOW_READER},
     Cause.ZERO_WINDOW: {Detail.NEVER_REOPENED: Detail.NEVER_REOPENED, Detail.BELOW_SEGMENT: Detail.BELOW_SEGMENT},
-    Cause.APP_LIMITED: {Detail.THINK_TIME: Detail.THINK_TIME, Detail.AWAITING_PEER: Detail.AWAITING_PEER},
+    Cause.APP_LIMITED: {kind: kind for kind in (Detail.THINK_TIME, Detail.AWAITING_PEER, Detail.APPLICATION_WINDOW)},
     Cause.HANDSHAKE: {kind: kind for kind in (Detail.SYN_LOSS, Detail.REFUSED, Detail.UNANSWERED, Detail.HALF_OPEN)},
     Cause.DELAYED_ACK: {Detail.NAGLE: Detail.NAGLE},
 }
@@ -93,10 +93,22 @@ def cases(flow: Flow, service: Service | None = None, link_bytes_per_s: int | No
         busiest: Side = max(("client", "server"), key=lambda end: flow.directions[end].bandwidth_limited_ns)
         groups[Cause.BANDWIDTH_LIMITED, "", busiest] = []
     in_all: dict[Cause, int] = {}
-    for (cause, _, _), stalls in groups.items():
-        in_all[cause] = in_all.get(cause, 0) + _span(stalls)
+    left = dict(flow.time_ns)
+    for (cause, kind, _), stalls in groups.items():
+        if kind == Detail.APPLICATION_WINDOW:
+            # Such waits claim their own time; an application's other pauses share what nobody claims.
+            left[cause] = max(0, left.get(cause, 0) - _span(stalls))
+        else:
+            in_all[cause] = in_all.get(cause, 0) + _span(stalls)
+
+    def part(cause: Cause, kind: str, stalls: Sequence[Stall]) -> int:
+        if kind == Detail.APPLICATION_WINDOW:
+            return min(flow.time_ns.get(cause, 0), _span(stalls))
+        owned = left.get(cause, 0)
+        return owned * _span(stalls) // in_all[cause] if in_all[cause] else owned
+
     found = [
-        Case(flow, cause, kind, sender, tuple(stalls), _part(flow, cause, stalls, in_all), service, link_bytes_per_s)
+        Case(flow, cause, kind, sender, tuple(stalls), part(cause, kind, stalls), service, link_bytes_per_s)
         for (cause, kind, sender), stalls in groups.items()
     ]
     found = [case for case in found if case.cause is not Cause.HANDSHAKE or _worth_saving(case)]
@@ -107,11 +119,6 @@ def cases(flow: Flow, service: Service | None = None, link_bytes_per_s: int | No
 
 def _span(stalls: Sequence[Stall]) -> int:
     return sum(stall.duration_ns for stall in stalls)
-
-
-def _part(flow: Flow, cause: Cause, stalls: Sequence[Stall], in_all: dict[Cause, int]) -> int:
-    owned = flow.time_ns.get(cause, 0)
-    return owned * _span(stalls) // in_all[cause] if in_all[cause] else owned
 
 
 def _never_set_up(case: Case) -> bool:

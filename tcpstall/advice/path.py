@@ -11,6 +11,7 @@ __all__ = [
     "answer_sooner",
     "faster_link",
     "find_losses",
+    "larger_application_window",
     "new_stack",
     "paced_bursts",
     "patient_timer",
@@ -224,6 +225,30 @@ def answer_sooner(case: Case) -> Remedy:
         "none for the network",
         "RFC 7661 §3",
         "think=0",
+    )
+
+
+def larger_application_window(case: Case) -> Remedy:
+    """A window, or a number of requests, of the protocol above TCP."""
+    peer = case.flow.end(case.receiver)
+    return Remedy(
+        f"raise the window of the protocol above TCP at the {case.receiver}, to twice the bandwidth-delay product",
+        case.receiver,
+        linux(
+            f"ss -tin dst {peer.address}",
+            program=(
+                "HTTP/2: SETTINGS_INITIAL_WINDOW_SIZE, and WINDOW_UPDATE of stream 0 for the connection",
+                "SSH: the initial window size of the channel",
+                "file and database protocols: larger requests, or more of them outstanding",
+            ),
+            note=f"on the {case.sender}: app_limited, without sndbuf_limited and rwnd_limited, shows that TCP is open",
+            source="ss(8), RFC 9113 §6.9.2, RFC 4254 §5.2",
+        )
+        | windows(program=("the same settings of the application",), source="RFC 9113 §6.9.2, RFC 4254 §5.2")
+        | bsd(program=("the same settings of the application",), source="RFC 9113 §6.9.2, RFC 4254 §5.2"),
+        "the sender goes on only at its peer's messages, although ACKs came before them and every TCP window had room",
+        "memory of the receiving application: that much may be unread in each connection",
+        "RFC 9113 §5.2, RFC 4254 §5.2",
     )
 
 

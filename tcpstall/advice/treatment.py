@@ -135,6 +135,8 @@ def _app_limited(case: Case) -> _Answer:
         return (path.answer_sooner(case),), ""
     if case.kind == Detail.AWAITING_PEER:
         return (), "nothing to change on this host: it was the other end's turn to speak"
+    if case.kind == Detail.APPLICATION_WINDOW:
+        return (path.larger_application_window(case),), ""
     return (), f"nothing to change in TCP: the {case.sender}'s application had nothing to send"
 
 

@@ -19,6 +19,7 @@ _HEADLINES = {
     "handshake-distance": "handshakes over a long path",
     "server-slow": "server slow to answer",
     "server-timer": "server answers by a timer",
+    "application-window": "the application's own window",
     "messages": "small messages with pauses",
     "idle": "idle",
     "loss": "loss",
@@ -179,6 +180,13 @@ def _in_pieces(finding: Finding) -> str:
     return f"{counted(finding.waits, 'pause')} of the {sender}, window open"
 
 
+def _application_window(finding: Finding) -> str:
+    sender, receiver = names(finding)
+    figure = finding.example.figure("in_flight_bytes") if finding.example else None
+    held = f" with {size(figure)} in flight" if figure else ""
+    return f"TCP was open, and the {sender} waited{held} for the {receiver}'s messages {times(finding.waits)}"
+
+
 def _loss(finding: Finding) -> str:
     share = percent(finding.retransmitted_bytes, finding.bytes)
     kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
@@ -195,7 +203,9 @@ def _reordering(finding: Finding) -> str:
 def _cwnd(finding: Finding) -> str:
     example = finding.example
     start = ""
-    if finding.detail in (Detail.INITIAL_WINDOW, Detail.SLOW_START) and example and example.initial_window_bytes:
+    # A first flight that did not fill the window, as a server's first words over TLS, does not show its size.
+    filled = any(name == Detail.INITIAL_WINDOW for name, _ in finding.details)
+    if filled and example and example.initial_window_bytes:
         segments = -(-example.initial_window_bytes // (example.mss_bytes or 1460))
         start = f" from {counted(segments, 'segment')}"
     detail = (finding.detail or "window full").replace("-", " ")
@@ -272,6 +282,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "server-slow": _server_slow,
     "server-timer": _timed,
     "sent-in-pieces": _in_pieces,
+    "application-window": _application_window,
     "loss": _loss,
     "reordering": _reordering,
     "cwnd-limited": _cwnd,

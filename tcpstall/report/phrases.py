@@ -136,6 +136,8 @@ def _pauses(alike: Sequence[Stall]) -> str:
             return f"the {_sender(alike)}'s application took its time to answer {how}"
         case Detail.AWAITING_PEER:
             return f"it was the {_peer(alike)}'s turn to speak {how}"
+        case Detail.APPLICATION_WINDOW:
+            return f"the {_sender(alike)} went on only at the {_peer(alike)}'s messages, with TCP open, {how}"
     return f"the {_sender(alike)}'s application had nothing to send {how}"
 
 
@@ -272,8 +274,10 @@ def _values(stalls: Sequence[Stall], name: str) -> str:
 
 
 def _from_segments(flow: Flow, stalls: Sequence[Stall]) -> str:
+    """The initial window, where the first flight filled it: a server's first words over TLS are fewer."""
     sender = flow.directions[_sender(stalls)]
-    if not sender.initial_window_bytes or not sender.mss_bytes:
+    filled = any(stall.detail == Detail.INITIAL_WINDOW for stall in stalls)
+    if not filled or not sender.initial_window_bytes or not sender.mss_bytes:
         return ""
     return f" from {counted(-(-sender.initial_window_bytes // sender.mss_bytes), 'segment')}"
 

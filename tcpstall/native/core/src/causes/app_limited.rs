@@ -2,10 +2,11 @@
 //!
 //! Rule      everything was acknowledged and the sender was still silent, both windows open; or the peer's payload came
 //!           and the answer followed (the peer's turn, then thinking); or, with data in flight, neither an ACK nor a
-//!           timer started the next segment and the last one was short; or short writes come at the tick of a timer, some of
+//!           timer started the next segment and the last one was short; or the flow's data goes on at the peer's messages, after
+//!           ACKs that let nothing go: a window of the protocol above TCP; or short writes come at the tick of a timer, some of
 //!           them just after an ACK
-//! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`
-//! Source    RFC 7661 §3; Linux TCP_CHRONO (busy time stops when the write queue is empty)
+//! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`, `application-window`
+//! Source    RFC 7661 §3; RFC 9113 §5.2 and RFC 4254 §5.2 (windows above TCP); Linux TCP_CHRONO (busy time stops when the write queue is empty)
 //! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
 //!           the peer's payload came into an upload of whole segments, whose ACK let it go on at once;
 //!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
@@ -67,6 +68,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         // was still as long as in the handshake.
         let delayed = pause.first && !pause.from_start || pause.context.as_in_handshake;
         return yes(detail, if delayed { 0.75 } else { 0.93 });
+    }
+    if pause.is_let_go_by_message() {
+        return yes(details::APPLICATION_WINDOW, if pause.acks_let_nothing_go() { 0.9 } else { 0.75 });
     }
     if pause.ended && pause.refilled() && pause.answers_peer() {
         // An ACK came with the peer's payload.

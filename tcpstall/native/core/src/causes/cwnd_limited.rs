@@ -62,7 +62,9 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     // On a path that lengthens each ACK seems to come sooner than it did.
     let longer = pause.context.dripping && pause.released_soon() || pause.context.creeping && pause.may_be_path();
     let silent = pause.fell_silent() && !longer;
-    if pause.first || pause.flight_at_start == 0 || silent || let_half_pass(pause) {
+    // A congestion window lets go at each ACK.
+    let by_message = pause.is_let_go_by_message() && pause.acks_let_nothing_go();
+    if pause.first || pause.flight_at_start == 0 || silent || let_half_pass(pause) || by_message {
         return Verdict::No;
     }
     match by_model(pause, limits) {

@@ -99,6 +99,9 @@ details! {
         /// It was the peer's turn.
         AWAITING_PEER = "awaiting-peer",
             "nothing here: it was the other end's turn to speak";
+        /// It went on at the peer's messages alone, with TCP open: a window or a number of requests of its own.
+        APPLICATION_WINDOW = "application-window",
+            "raise the window of the protocol above TCP at the receiving end (HTTP/2: SETTINGS_INITIAL_WINDOW_SIZE and the connection's window; SSH: the channel's), or have more requests outstanding";
     }
     Retransmission {
         /// No sign of the loss came before the retransmission timer.

@@ -73,7 +73,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
             None => around_recovery(pause, limits, whole, threshold),
         };
     }
-    if whole.cause == Cause::AppLimited {
+    if whole.cause == Cause::AppLimited && whole.proof.detail != details::APPLICATION_WINDOW {
         return around_peer(pause, whole, threshold);
     }
     smallvec![whole]

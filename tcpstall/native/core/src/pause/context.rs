@@ -7,6 +7,7 @@ use super::burst_cap;
 use super::byte_growth;
 use super::evidence::Facts;
 use super::lone;
+use super::messages;
 use super::pauses::Context;
 use super::reading::Reading;
 use super::same_level;
@@ -63,6 +64,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     find_plateaus(pauses, contexts);
     lone::find(pauses, contexts);
     same_level::find(pauses, contexts);
+    messages::find(pauses, contexts);
     find_small_writes(pauses, contexts);
     find_creeping(pauses, contexts);
     byte_growth::find(pauses, contexts);

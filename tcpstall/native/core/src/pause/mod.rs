@@ -17,6 +17,7 @@ pub mod hole;
 mod kept;
 mod later;
 mod lone;
+mod messages;
 mod mid_write;
 mod open;
 mod over;

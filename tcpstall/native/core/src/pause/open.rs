@@ -60,6 +60,10 @@ pub(super) struct Open {
     pub(super) last_ack_packet: Option<PacketNo>,
     pub(super) all_acked: Option<Nanos>,
     pub(super) room_since: Option<Nanos>,
+    /// ACKs of new data that came with payload of the peer.
+    pub(super) message_acks: u32,
+    /// Time when the peer's last payload reached the sender, with an ACK or without.
+    pub(super) message_at: Option<Nanos>,
     pub(super) peer_bytes: u64,
     pub(super) peer_first: Option<Nanos>,
     pub(super) peer_last: Option<Nanos>,
@@ -103,6 +107,7 @@ impl Open {
         (self.acks, self.acked, self.acked_in_time) = (0, 0, 0);
         self.slowest_ack = SlowestAck::default();
         (self.last_ack, self.last_ack_packet, self.all_acked, self.room_since) = (None, None, None, None);
+        (self.message_acks, self.message_at) = (0, None);
         if self.peer_first.is_none_or(|first| first <= time) {
             self.peer_bytes = 0;
             (self.peer_first, self.peer_last, self.peer_packet) = (None, None, None);

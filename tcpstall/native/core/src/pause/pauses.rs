@@ -65,6 +65,8 @@ pub struct Context {
     pub doubling: bool,
     /// The busy period of the path from the pause's start to its end.
     pub bottleneck: Option<BusyPeriod>,
+    /// The sender's data is mostly let go by the peer's messages, after ACKs that let nothing go.
+    pub let_go_by_messages: bool,
     /// A queue before the tap let the next data through at that rate.
     pub shaped: bool,
     /// The first data was no later than the path of the handshake explains, although later answers took less.
@@ -119,6 +121,11 @@ impl<'a> Pause<'a> {
     pub fn stands_to_the_byte(&self) -> bool {
         let alike = self.context.plateau_rounds >= ALIKE && self.flight_at_start == self.context.plateau;
         alike && self.short_segment_out
+    }
+
+    /// The peer's message let the data go, as others did in the flow.
+    pub fn is_let_go_by_message(&self) -> bool {
+        self.context.let_go_by_messages && self.went_on_at_message()
     }
 
     /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau.

@@ -213,6 +213,7 @@ impl Facts {
             last_hint: self.last_hint.map(moved),
             all_acked: self.all_acked.map(moved),
             room_since: self.room_since.map(moved),
+            message_at: self.message_at.map(moved),
             closed: self.closed.map(moved),
             reopened: self.reopened.map(moved),
             hole: self.hole.map(|hole| hole.moved(moved)),

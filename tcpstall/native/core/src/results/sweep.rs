@@ -2,7 +2,7 @@
 
 use super::ledger::{Ledger, Owner};
 use super::rows::StallRow;
-use crate::causes::{self, Cause};
+use crate::causes::{self, Cause, details};
 use crate::few::Few;
 use crate::flow::End;
 use crate::pause::{Burst, Finished};
@@ -100,9 +100,11 @@ fn share_pause(ledger: &mut Ledger, flow: &Finished, previous: Option<End>, next
     ledger.add(Owner::Waiting(Cause::AppLimited), to - from - travel);
 }
 
-/// An application's pause makes no claim: it gets the rest.
+/// An application's pause makes no claim: it gets the rest. But one that has more to send than its own window lets it waits
+/// for that window.
 fn claims(stall: &StallRow) -> bool {
-    !matches!(stall.cause, Cause::Handshake | Cause::AppLimited)
+    let waits = stall.detail == details::APPLICATION_WINDOW;
+    waits || !matches!(stall.cause, Cause::Handshake | Cause::AppLimited)
 }
 
 /// Spans of bursts and stalls.

@@ -43,6 +43,10 @@ impl Builder {
             self.is_released(acked, half.srtt);
         }
         let open = &mut self.open;
+        if acked.payload > 0 {
+            open.message_at = Some(acked.time);
+            open.message_acks += u32::from(acked.bytes > 0);
+        }
         let has_room = room.is_some_and(|room| room >= mss);
         if !has_room {
             open.room_since = None;

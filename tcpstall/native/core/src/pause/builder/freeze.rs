@@ -76,6 +76,8 @@ impl Builder {
             cwnd_before_idle: at.before_idle,
             old_window_known: cwnd.old_window_known(),
             cwnd_after_idle: at.after_idle,
+            message_acks: open.message_acks,
+            message_at: open.message_at,
             peer_bytes: if peer { open.peer_bytes } else { 0 },
             peer_first: open.peer_first.filter(|_| peer),
             peer_last: open.peer_last.filter(|_| peer),

@@ -29,6 +29,8 @@ pub enum FindingKind {
     ServerTimer,
     /// An end paused in the middle of a message.
     SentInPieces,
+    /// An end went on only at its peer's messages, with TCP open.
+    ApplicationWindow,
     /// Small messages in both directions, as of a terminal, a chat or a heartbeat: probably nobody waited.
     Messages,
     /// The client had no request, or an end had no data.
@@ -70,6 +72,7 @@ impl FindingKind {
             FindingKind::ServerSlow => "server-slow",
             FindingKind::ServerTimer => "server-timer",
             FindingKind::SentInPieces => "sent-in-pieces",
+            FindingKind::ApplicationWindow => "application-window",
             FindingKind::Messages => "messages",
             FindingKind::Idle => "idle",
             FindingKind::Loss => "loss",

@@ -41,6 +41,8 @@ const OF_THE_RATE: i64 = 20;
 const REORDERED_SHARE: u64 = 20;
 /// Silence before a reset after which the reset breaks nothing off: the connection was idle.
 const IDLE_RESET: Nanos = Nanos::from_millis(1_000);
+/// Time after which a server greets late: a lookup of the client's name that fails takes seconds.
+const LATE_GREETING: Nanos = Nanos::from_millis(1_000);
 /// Exchanges from which small payloads in both directions are a terminal or a heartbeat, and not one small request.
 const MESSAGES: u64 = 3;
 
@@ -110,7 +112,7 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
     if let Some(time) = round_trips(row) {
         shares.push(Share::of(FindingKind::RoundTrips, End::Client, time));
     }
-    if let Some(kind) = rate(row) {
+    if let Some(kind) = rate(row).filter(|kind| *kind != FindingKind::ApplicationWindow) {
         let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
         // A stall of the path and a path that set the rate without stalls are the same finding.
         add(&mut shares, Share { recoverable: Nanos::ZERO, ..Share::of(kind, side, sending) });
@@ -184,15 +186,22 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares
             None => parts.push(Share { stalls: smallvec![stall], ..Share::of(kind, side, Nanos::ZERO) }),
         }
     }
-    let all: i128 = parts.iter().map(|part| i128::from(part.weight())).sum();
-    if all == 0 {
+    // Such waits claim their own time; an application's other pauses share what nobody claims.
+    let is_own = |part: &Share| part.kind == FindingKind::ApplicationWindow;
+    let own: i64 = parts.iter().filter(|part| is_own(part)).map(Share::weight).sum();
+    let rest = (time - Nanos(own)).or_zero();
+    let all: i128 = parts.iter().filter(|part| !is_own(part)).map(|part| i128::from(part.weight())).sum();
+    if all == 0 && own == 0 {
         let kind = if cause == Cause::AppLimited { FindingKind::Idle } else { of_transport(cause) };
         add(shares, Share { cause: Some(cause), ..Share::of(kind, busiest(row, cause), time) });
         return;
     }
     for mut part in parts {
         part.cause = Some(cause);
-        part.time = Nanos((i128::from(time.0) * i128::from(part.weight()) / all) as i64);
+        part.time = match is_own(&part) {
+            true => (time - rest).min(Nanos(part.weight())),
+            false => Nanos((i128::from(rest.0) * i128::from(part.weight()) / all.max(1)) as i64),
+        };
         if cause == Cause::AppLimited && part.kind.is_recoverable() {
             // Some of that time has no wait, as before the first message of a connection that began before the capture.
             part.time = part.time.min(Nanos(part.weight()));
@@ -254,12 +263,18 @@ fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
 }
 
 fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
+    if stall.detail == details::APPLICATION_WINDOW {
+        return FindingKind::ApplicationWindow;
+    }
     let answers = stall.detail == details::THINK_TIME;
     if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {
         return FindingKind::Idle;
     }
     if idle::ends_with_last_words(row, stall) {
         return FindingKind::Idle;
+    }
+    if answers && greets_late(row, stall) {
+        return FindingKind::ServerSlow;
     }
     if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
         return FindingKind::Messages;
@@ -298,6 +313,14 @@ fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
     inside && connection.closed_by != Some(stall.sender)
 }
 
+/// The server speaks first, as of mail, databases and shells, and did so late; the client had waited for that and went on.
+fn greets_late(row: &FlowRow, stall: &StallRow) -> bool {
+    let Some([greeting, next, ..]) = row.exchanges.as_deref() else { return false };
+    let first = greeting.request_bytes == 0 && greeting.requester == End::Client && stall.sender == End::Server;
+    let inside = greeting.start_ns <= stall.start_ns && stall.end_ns <= greeting.end_ns;
+    first && inside && weight(stall) >= LATE_GREETING.0 && next.start_ns - greeting.end_ns <= LATE_GREETING
+}
+
 fn sends_messages(row: &FlowRow) -> bool {
     let ConnectionRow { exchanges, unprompted, .. } = row.connection;
     exchanges + unprompted >= MESSAGES && End::BOTH.into_iter().all(|side| mean(row.directions.of(side)) <= MESSAGE)
@@ -319,22 +342,23 @@ pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
     Some(match rate(row)? {
         FindingKind::RateWindow => "congestion-window",
         FindingKind::RatePacing => "pacing",
-        FindingKind::RateApplication => "application",
+        FindingKind::RateApplication | FindingKind::ApplicationWindow => "application",
         FindingKind::RateSender => "sender",
         _ => "path",
     })
 }
 
 /// Time in which only requests and small answers were in flight, for a connection whose requests are consecutive and
-/// take more than a fifth of its time.
+/// take more than a fifth of its time. Of larger messages each costs the round trip in which neither end could send.
 fn round_trips(row: &FlowRow) -> Option<Nanos> {
     let (base, turns) = (row.base_rtt_ns?, row.connection.exchanges);
     let end = row.directions.of(main_sender(row));
     let small = end.bytes <= turns * FIRST_WINDOW * u64::from(end.mss_bytes?);
-    let time = row.time_ns.of(Owner::InTransit) + row.time_ns.of(Owner::Sending);
+    let sending = if small { row.time_ns.of(Owner::Sending) } else { Nanos::ZERO };
+    let time = row.time_ns.of(Owner::InTransit) + sending;
     let each = time.times(2) >= base.times(turns as i64);
     let much = time.times(RATE_SHARE) > row.end_ns - row.start_ns;
-    (turns >= TURNS && small && each && much && !sends_messages(row)).then_some(time)
+    (turns >= TURNS && each && much && !sends_messages(row)).then_some(time)
 }
 
 /// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
@@ -354,11 +378,14 @@ fn rate(row: &FlowRow) -> Option<FindingKind> {
     if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
         return Some(FindingKind::RateWindow);
     }
-    let own = |cause: Cause| {
-        let waits = row.stalls.iter().filter(|stall| stall.cause == cause && stall.sender == main_sender(row));
-        let waited: i64 = waits.filter(|stall| stall.detail != details::AWAITING_PEER).map(weight).sum();
-        Nanos(waited).times(OF_THE_RATE) > sending
+    let often = |alike: &dyn Fn(&StallRow) -> bool| {
+        let waits = row.stalls.iter().filter(|stall| stall.sender == main_sender(row) && alike(stall));
+        Nanos(waits.map(weight).sum()).times(OF_THE_RATE) > sending
     };
+    if often(&|stall| stall.detail == details::APPLICATION_WINDOW) {
+        return Some(FindingKind::ApplicationWindow);
+    }
+    let own = |cause: Cause| often(&|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER);
     Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {
         (true, false) => FindingKind::RatePacing,
         (false, true) => FindingKind::RateApplication,
