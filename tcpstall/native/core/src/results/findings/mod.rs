@@ -3,6 +3,7 @@
 //! Memory is bounded, because a stranger can name as many services as there are addresses and ports: beyond a limit the
 //! findings with the least time are grouped by host, and those of hosts into one group.
 
+mod application;
 mod beats;
 mod idle;
 mod kind;

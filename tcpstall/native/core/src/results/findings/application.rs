@@ -1,0 +1,96 @@
+//! Tells the waits of applications apart: slow answers, messages that nobody waits for, idle time, and windows of their own.
+
+use super::beats::Beats;
+use super::idle;
+use super::kind::FindingKind;
+use super::weight::{MESSAGE, weight};
+use crate::causes::details;
+use crate::exchange::{ACKNOWLEDGEMENT, ConnectionRow};
+use crate::flow::End;
+use crate::flow::rounds::UNPROMPTED_AFTER;
+use crate::results::rows::{DirectionRow, FlowRow, StallRow};
+use crate::time::Nanos;
+
+/// Segment size that every host accepts (RFC 9293 §3.7.1).
+pub(super) const LEAST_SEGMENT: u64 = 536;
+/// Time after which a server greets late: a lookup of the client's name that fails takes seconds.
+const LATE_GREETING: Nanos = Nanos::from_millis(1_000);
+/// Exchanges from which small payloads in both directions are a terminal or a heartbeat, and not one small request.
+const MESSAGES: u64 = 3;
+
+/// Kind of a wait of an application.
+pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
+    if stall.detail == details::APPLICATION_WINDOW {
+        return FindingKind::ApplicationWindow;
+    }
+    let answers = stall.detail == details::THINK_TIME;
+    if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {
+        return FindingKind::Idle;
+    }
+    if idle::ends_with_last_words(row, stall) {
+        return FindingKind::Idle;
+    }
+    if answers && greets_late(row, stall) {
+        return FindingKind::ServerSlow;
+    }
+    if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
+        return FindingKind::Messages;
+    }
+    // A client that has said nothing longer than an acknowledgement has asked for nothing.
+    let short = mean(&row.directions.client) <= ACKNOWLEDGEMENT && weight(stall) >= UNPROMPTED_AFTER.0;
+    if answers && short && idle::carries_tls(row) {
+        return FindingKind::Messages;
+    }
+    // What a server tells of its own accord may have followed a small message by chance.
+    if answers && pushes(row) && mean(&row.directions.client) <= MESSAGE {
+        return FindingKind::Messages;
+    }
+    if answers {
+        return if beats.times(stall) { FindingKind::ServerTimer } else { FindingKind::ServerSlow };
+    }
+    if idle::had_said_all(row, stall) || idle::had_acknowledged(row, stall) {
+        return FindingKind::Idle;
+    }
+    if stall.sender == End::Server && pushes(row) {
+        return FindingKind::Messages;
+    }
+    let direction = row.directions.of(stall.sender);
+    let segment = u64::from(direction.mss_bytes.unwrap_or(0));
+    // A terminal's largest segment may be a line of text.
+    let segment = segment.max(LEAST_SEGMENT);
+    let full = stall.evidence.burst_bytes.is_some_and(|bytes| bytes >= segment) || mean(direction) >= segment / 2;
+    if full { FindingKind::SentInPieces } else { FindingKind::Idle }
+}
+
+/// True if the peer closed before the wait ended: the next data answered the close, and all data had been exchanged
+/// before.
+fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
+    let connection = &row.connection;
+    let inside = connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
+    inside && connection.closed_by != Some(stall.sender)
+}
+
+/// The server speaks first, as of mail, databases and shells, and did so late; the client had waited for that and went on.
+fn greets_late(row: &FlowRow, stall: &StallRow) -> bool {
+    let Some([greeting, next, ..]) = row.exchanges.as_deref() else { return false };
+    let first = greeting.request_bytes == 0 && greeting.requester == End::Client && stall.sender == End::Server;
+    let inside = greeting.start_ns <= stall.start_ns && stall.end_ns <= greeting.end_ns;
+    first && inside && weight(stall) >= LATE_GREETING.0 && next.start_ns - greeting.end_ns <= LATE_GREETING
+}
+
+/// Small payloads in both directions, more than one small request and its answer.
+pub(super) fn sends_messages(row: &FlowRow) -> bool {
+    let ConnectionRow { exchanges, unprompted, .. } = row.connection;
+    exchanges + unprompted >= MESSAGES && End::BOTH.into_iter().all(|side| mean(row.directions.of(side)) <= MESSAGE)
+}
+
+/// The server began about as many turns of its own accord as it answered: it sends events as they happen.
+fn pushes(row: &FlowRow) -> bool {
+    let ConnectionRow { exchanges, unprompted, .. } = row.connection;
+    unprompted >= MESSAGES && 2 * unprompted >= exchanges
+}
+
+/// Mean payload of a segment, bytes.
+fn mean(direction: &DirectionRow) -> u64 {
+    direction.bytes / direction.segments.max(1)
+}
