@@ -205,7 +205,8 @@ def _cwnd(finding: Finding) -> str:
     start = ""
     # A first flight that did not fill the window, as a server's first words over TLS, does not show its size.
     filled = any(name == Detail.INITIAL_WINDOW for name, _ in finding.details)
-    if filled and example and example.initial_window_bytes:
+    starts = finding.detail in (Detail.INITIAL_WINDOW, Detail.SLOW_START)
+    if starts and filled and example and example.initial_window_bytes:
         segments = -(-example.initial_window_bytes // (example.mss_bytes or 1460))
         start = f" from {counted(segments, 'segment')}"
     detail = (finding.detail or "window full").replace("-", " ")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tcpstall.causes import Cause
+from tcpstall.causes import Cause, Detail
 from tcpstall.facts import own_pauses
 from tcpstall.model import Analysis, Flow, Side, Stall
 from tcpstall.records import record
@@ -47,22 +47,32 @@ _TOLD_BY_TRUST = {
 
 @record(frozen=True, slots=True)
 class Finding:
-    """A cause that matters to a flow: how much of its time it owns, what happened, what to change."""
+    """A cause that matters to a flow: how much of its time it owns, what happened, what to change, and its summary."""
 
     cause: Cause
     time_ns: int
     what: str
     advice: str
+    summary: str
 
 
 def findings(flow: Flow) -> list[Finding]:
     """The causes worth a line, the one with most time first."""
     found = []
     for cause, all_stalls in _groups(flow).items():
-        stalls = own_pauses(all_stalls)
+        time_ns = flow.time_ns.get(cause, 0)
+        windows = _windows_above(all_stalls, time_ns)
+        stalls = windows or own_pauses(all_stalls)
         what = _doubt(stalls) + phrase(cause, flow, stalls)
-        found.append(Finding(cause, flow.time_ns.get(cause, 0), what, _advice(flow, stalls) or cause.advice))
+        summary = "the application's own window was full" if windows else cause.summary
+        found.append(Finding(cause, time_ns, what, _advice(flow, stalls) or cause.advice, summary))
     return found
+
+
+def _windows_above(stalls: Sequence[Stall], time_ns: int) -> Sequence[Stall]:
+    """The waits for a window above TCP, where most of the cause's time is theirs: others claim none."""
+    windows = [stall for stall in stalls if stall.detail == Detail.APPLICATION_WINDOW]
+    return windows if 2 * sum(stall.duration_ns for stall in windows) >= time_ns else []
 
 
 def together(analysis: Analysis) -> str:

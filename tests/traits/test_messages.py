@@ -3,7 +3,9 @@
 import pytest
 
 from tcpstall import analyze
+from tcpstall.advice.case import cases
 from tcpstall.findings import findings, sentence
+from tcpstall.report.answer import findings as answers
 from tests.causes.triple import NOT_A_STALL_MS, fires, look_alike, near_miss
 from tests.scene import Scene
 from tests.scene.network import Tap
@@ -66,6 +68,10 @@ def test_the_time_is_lost_and_the_headline_names_the_window(scene: Scene) -> Non
     first = findings(analyze(scene.capture()))[0]
     assert first.kind == "application-window"
     assert "client's messages" in sentence(first)
+    (told, *_) = answers(next(iter(analyze(scene.capture()))))
+    assert told.summary == "the application's own window was full"
+    assert "protocol above TCP" in told.advice
+    assert cases(next(iter(analyze(scene.capture()))))[0].kind == "application-window"
 
 
 @near_miss

@@ -98,7 +98,7 @@ def _why(found: list[Finding], lost_ns: int) -> str:
 
 
 def _because(finding: Finding) -> str:
-    return f"{finding.cause.summary} ({finding.cause.value}: {finding.what})"
+    return f"{finding.summary} ({finding.cause.value}: {finding.what})"
 
 
 def _sentence(text: str) -> str:
