@@ -31,6 +31,7 @@ _ADVICE: Mapping[str, str] = {
     "messages": "nothing, unless a user waited for one of them",
     "idle": "nothing: an application had nothing to say",
     "loss": "find where packets are lost",
+    "path-mtu": 'let ICMP "packet too big" pass, lower the MSS (advmss, TCPMSS), or set tcp_mtu_probing=1',
     "reordering": "find what delays single packets: parallel links, a queue, netem",
     "rwnd-limited": "raise the receiver's buffer (tcp_rmem, SO_RCVBUF)",
     "zero-window": "find why the receiving application stopped reading",

@@ -23,6 +23,7 @@ _HEADLINES = {
     "messages": "small messages with pauses",
     "idle": "idle",
     "loss": "loss",
+    "path-mtu": "probably full segments too large for the path",
     "reordering": "reordering on the path",
     "cwnd-limited": "congestion window",
     "rwnd-limited": "receive window full",
@@ -195,6 +196,11 @@ def _loss(finding: Finding) -> str:
     return f"{again}{late}{f': {kinds}' if kinds else ''}"
 
 
+def _path_mtu(finding: Finding) -> str:
+    full = f" of {number(finding.example.mss_bytes)} bytes" if finding.example and finding.example.mss_bytes else ""
+    return f"no full segment{full} was ever acknowledged, shorter ones were"
+
+
 def _reordering(finding: Finding) -> str:
     share = percent(finding.reordered_segments, finding.segments)
     return f"{counted(finding.reordered_segments, 'segment')} came late ({share}), overtaken by others"
@@ -285,6 +291,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "sent-in-pieces": _in_pieces,
     "application-window": _application_window,
     "loss": _loss,
+    "path-mtu": _path_mtu,
     "reordering": _reordering,
     "cwnd-limited": _cwnd,
     "rwnd-limited": _window,

@@ -27,6 +27,7 @@ _LIKE: Mapping[str, Cause] = {
     "handshake-slow": Cause.HANDSHAKE,
     "peer-gone": Cause.RETRANSMISSION,
     "loss": Cause.RETRANSMISSION,
+    "path-mtu": Cause.RETRANSMISSION,
     "reordering": Cause.RETRANSMISSION,
     "server-slow": Cause.APP_LIMITED,
     "sent-in-pieces": Cause.APP_LIMITED,

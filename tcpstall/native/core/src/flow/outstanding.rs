@@ -58,6 +58,8 @@ pub struct Outstanding {
     short: u32,
     ended: u32,
     brief: u32,
+    /// A frame that ended with a full segment was acknowledged.
+    whole_gone: bool,
     /// The last frames, acknowledged or not, sent once or again; copies are matched with them.
     recent: [Recent; RECENT],
     next_recent: u8,
@@ -94,6 +96,12 @@ impl Outstanding {
     #[inline]
     pub fn briefs(&self) -> u32 {
         self.brief
+    }
+
+    /// The oldest frame is whole segments, was sent again, and no frame of whole segments was ever acknowledged.
+    pub fn loses_whole_segments(&self) -> bool {
+        let oldest = self.sent.first().is_some_and(|sent| sent.again && sent.short == Short::None);
+        oldest && !self.whole_gone
     }
 
     /// Time when the oldest frame was first sent.
@@ -276,6 +284,8 @@ impl Outstanding {
                 self.short -= 1;
                 self.ended -= u32::from(frame.short == Short::Ended);
                 self.brief -= u32::from(frame.brief);
+            } else {
+                self.whole_gone = true;
             }
             if !frame.again {
                 newest = Some(frame.time);

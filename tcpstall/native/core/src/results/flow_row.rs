@@ -219,6 +219,7 @@ fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) 
         rwnd_limited_ns,
         path,
         repair: RepairRow::of(flow.repairs(sender), half),
+        loses_full_segments: half.loses_full_segments(),
         syn: SynRow::of(flow.connection(), sender),
         announced_window_bytes: announced(flow, sender),
         rtt_p50_ns,

@@ -72,6 +72,9 @@ row! {
         /// Repairs of its losses, and its reordered segments.
         #[json(flat)]
         pub repair: RepairRow,
+        /// Full segments were lost whenever they were sent, and shorter ones were acknowledged.
+        #[json(hidden)]
+        pub loses_full_segments: bool,
         /// Its SYNs.
         #[json(hidden)]
         pub syn: SynRow,

@@ -32,6 +32,11 @@ impl Half {
         self.mss_negotiated || self.whole_frame_seen
     }
 
+    /// Full segments were lost whenever they were sent, and shorter ones were acknowledged.
+    pub fn loses_full_segments(&self) -> bool {
+        self.snd_una > 0 && self.mss_is_sure() && self.outstanding.loses_whole_segments()
+    }
+
     /// Writes of their own among those, each clearly shorter than a full segment.
     pub fn briefs_out(&self) -> u32 {
         self.outstanding.briefs()

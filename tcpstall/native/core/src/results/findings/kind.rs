@@ -37,6 +37,8 @@ pub enum FindingKind {
     Idle,
     /// Losses and their repair.
     Loss,
+    /// Full segments never arrive, shorter ones do.
+    PathMtu,
     /// Packets that the path delayed while others overtook them.
     Reordering,
     /// A limit of the transport.
@@ -76,6 +78,7 @@ impl FindingKind {
             FindingKind::Messages => "messages",
             FindingKind::Idle => "idle",
             FindingKind::Loss => "loss",
+            FindingKind::PathMtu => "path-mtu",
             FindingKind::Reordering => "reordering",
             FindingKind::Limit(cause) => cause.name(),
             FindingKind::RateWindow => "rate-window",

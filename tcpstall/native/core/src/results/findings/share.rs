@@ -34,6 +34,8 @@ const RATE_SEGMENTS: u64 = 20;
 const SAME_RATE: f64 = 1.25;
 /// Divisor of the sending time: waits of a kind below a twentieth of it did not set the rate.
 const OF_THE_RATE: i64 = 20;
+/// Timeouts in a row that are no accident.
+const TOO_LARGE: u32 = 3;
 /// Divisor of the segments: where a twentieth of them comes late the path reorders; a route change reorders once.
 const REORDERED_SHARE: u64 = 20;
 /// Silence before a reset after which the reset breaks nothing off: the connection was idle.
@@ -236,6 +238,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
         Cause::AppLimited => of_application(row, stall, beats),
         // On a path that reorders, a hole that SACK reports fills by itself.
         Cause::Retransmission if stall.detail == details::RECOVERY && held_back(row, stall) => FindingKind::Reordering,
+        Cause::Retransmission if !stall.ended && is_too_large(row, stall.sender) => FindingKind::PathMtu,
         Cause::Retransmission => {
             let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if end == stall.sender);
             if gone && !stall.ended { FindingKind::PeerGone } else { FindingKind::Loss }
@@ -243,6 +246,13 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
         Cause::Unexplained if held_back(row, stall) => FindingKind::Reordering,
         cause => of_transport(cause),
     }
+}
+
+/// The timer fired again and again for a full segment, and none was ever acknowledged, although shorter ones were: the path
+/// carries no packets as large, and nobody told the sender (RFC 2923 §2.1).
+fn is_too_large(row: &FlowRow, sender: End) -> bool {
+    let direction = row.directions.of(sender);
+    direction.loses_full_segments && direction.repair.timeouts >= TOO_LARGE
 }
 
 /// True if the path reorders and the wait was no longer than the delay of late segments: the awaited packet was
