@@ -31,13 +31,14 @@ impl Connection {
             || (handshake.syn_ack.is_none() && (segment.payload == 0 || handshake.spoken.is_some()))
     }
 
-    /// True if the next segment of `sender`, with the same ACK and window as this one, could bring nothing but data:
-    /// nothing is on its way to the sender, the tap's distance is measured, and the capture is in order.
+    /// True if the next segment of `sender`, with the same ACK and window as this one, could bring nothing but data and the
+    /// ACKs that have reached the sender by then: the tap's distance is measured, and the capture is in order.
     #[inline(always)]
     pub fn is_quiet(&self, sender: End) -> bool {
         let half = self.half(sender);
         let placed = half.syn_seen || half.vantage.is_proven();
-        placed && !half.awaits_acks() && !half.is_acked_ahead() && !self.half(sender.peer()).vantage.awaits_unseen()
+        let in_order = !half.awaits_more_than_sent() && !half.is_acked_ahead();
+        placed && in_order && !self.half(sender.peer()).vantage.awaits_unseen()
     }
 
     /// True if data of `sender`, in an open connection, is its next in order.

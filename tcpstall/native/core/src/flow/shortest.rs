@@ -41,18 +41,24 @@ impl Shortest {
 
     /// The usual time, where packets are at times `late`, so that the smallest may be too small by as much, and where
     /// the other leg of the handshake took `other` too long.
+    #[inline]
     pub fn usual(&self, late: Nanos, other: Nanos) -> Option<Nanos> {
         let least = self.least?;
         let usual = least + self.above.min(late);
-        let Some((handshake, plain)) = self.handshake.zip(self.plain) else { return Some(usual) };
-        if plain <= usual {
-            return Some(usual);
+        match self.handshake.zip(self.plain) {
+            Some((handshake, plain)) if plain > usual && self.sooner <= self.samples / LONE => {
+                Some(if self.deserves_belief(least, handshake, plain, other) { plain } else { usual })
+            }
+            _ => Some(usual),
         }
+    }
+
+    /// The answers sooner than the `plain` ones do not show the path.
+    fn deserves_belief(&self, least: Nanos, handshake: Nanos, plain: Nanos, other: Nanos) -> bool {
         // The packet between both legs was late: one leg is too long by the amount that the other is too short.
         let shared = other > HOST && plain - handshake >= other.scaled(0.5) && plain - handshake <= other + HOST;
         let lone = least < handshake - slack(handshake) && plain - least <= IN_DISORDER;
-        let believed = self.sooner <= self.samples / LONE && (shared || lone);
-        Some(if believed { plain.max(usual) } else { usual })
+        shared || lone
     }
 
     /// Excess of the handshake's answer over the smallest.

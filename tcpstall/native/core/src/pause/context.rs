@@ -373,22 +373,22 @@ fn hurried(burst: &Burst, pace: f64) -> bool {
 /// A paced sender's pause is proportional to the bytes sent before it (Linux sch_fq, tcp_internal_pacing).
 fn find_pace(pauses: &[Facts], contexts: &mut [Context]) {
     let (mut rates, mut unpaced) = (Vec::new(), 0);
-    for (pause, context) in pauses.iter().zip(contexts.iter_mut()) {
+    for (number, (pause, context)) in pauses.iter().zip(contexts.iter_mut()).enumerate() {
         let last = pause.before.clump;
         let could_be = pause.ended && !pause.first && pause.peer_bytes == 0 && pause.before.ends_whole(pause.mss);
         let pace = could_be.then(|| rate(last.bytes, pause.end - last.start)).flatten();
         context.pace = pace.filter(|pace| pause.left_in_flight > 0 || !hurried(&pause.before, *pace));
         unpaced += u32::from(pace.is_some() && context.pace.is_none());
         context.kept_pace = context.pace.map_or(0, |pace| kept_pace(pause, pace));
-        rates.extend(context.pace);
+        rates.extend(context.pace.map(|pace| (pace, number)));
     }
-    rates.sort_by(f64::total_cmp);
-    for context in contexts {
-        context.pace_candidates = rates.len() as u32 + unpaced;
-        if let Some(rate) = context.pace {
-            let low = rates.partition_point(|other| *other < rate * (1.0 - PACE_SHARE));
-            let high = rates.partition_point(|other| *other <= rate * (1.0 + PACE_SHARE));
-            context.pace_agreement = (high - low - 1) as u32;
-        }
+    contexts.iter_mut().for_each(|context| context.pace_candidates = rates.len() as u32 + unpaced);
+    rates.sort_unstable_by(|(rate, _), (other, _)| rate.total_cmp(other));
+    // From each rate to the next both ends of the agreeing ones move on.
+    let (mut low, mut high) = (0, 0);
+    for &(rate, number) in &rates {
+        low += rates[low..].iter().take_while(|(other, _)| *other < rate * (1.0 - PACE_SHARE)).count();
+        high += rates[high..].iter().take_while(|(other, _)| *other <= rate * (1.0 + PACE_SHARE)).count();
+        contexts[number].pace_agreement = (high - low - 1) as u32;
     }
 }

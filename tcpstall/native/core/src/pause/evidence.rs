@@ -240,9 +240,9 @@ impl Facts {
     /// Largest time between cause and effect: 5 % of the round trip up to 2 ms, and at least the jitter of hosts. On
     /// the longest paths 2 % of the round trip, up to the tick of an old host (HZ = 100): no later answer is worth
     /// naming.
+    #[inline]
     pub fn tolerance(&self) -> Nanos {
-        let usual = self.rtt().part(20).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
-        usual.max(self.rtt().part(50).min(Nanos::from_millis(10))) + self.jitter
+        steady_tolerance(self.rtt()) + self.jitter
     }
 
     /// An ACK ended the pause: the new data followed at once.
@@ -314,5 +314,31 @@ impl Facts {
     /// Time from the peer's last payload to the new data, on the sender's own clock.
     pub fn after_peer(&self) -> Option<Nanos> {
         self.peer_last.map(|last| (self.end - last - self.distance).or_zero())
+    }
+}
+
+/// The tolerance over a path of that round trip without jitter. It is read dozens of times for each pause.
+#[inline]
+fn steady_tolerance(rtt: Nanos) -> Nanos {
+    if rtt <= Nanos::from_millis(6) {
+        Nanos::from_micros(300)
+    } else if rtt <= Nanos::from_millis(40) {
+        rtt.part(20)
+    } else {
+        rtt.part(50).clamp(Nanos::from_millis(2), Nanos::from_millis(10))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tolerance_is_a_twentieth_of_a_round_trip_between_its_limits_and_a_fiftieth_of_a_long_one() {
+        for us in (-100..1_000_000).step_by(7) {
+            let rtt = Nanos::from_micros(us);
+            let usual = rtt.part(20).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
+            assert_eq!(steady_tolerance(rtt), usual.max(rtt.part(50).min(Nanos::from_millis(10))), "{us} us");
+        }
     }
 }

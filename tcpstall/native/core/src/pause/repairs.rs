@@ -55,6 +55,9 @@ pub(super) struct Repairs {
     awaiting: VecDeque<Awaiting>,
     /// No retransmission that ends below this offset awaits its first ACK. Most ACKs stay below and need no search.
     settled_below: i64,
+    /// No retransmission before the one with this number among those awaits its first ACK.
+    #[serde(skip)]
+    first_waiting: usize,
     /// Time of the latest retransmission.
     pub(super) last: Option<Nanos>,
     last_attempt: Option<i64>,
@@ -65,7 +68,7 @@ pub(super) struct Repairs {
 impl Repairs {
     /// The repairs in the flow's next part: none yet.
     pub(super) fn next_part(self) -> Repairs {
-        Repairs { totals: RepairTotals::default(), awaiting: VecDeque::new(), ..self }
+        Repairs { totals: RepairTotals::default(), awaiting: VecDeque::new(), first_waiting: 0, ..self }
     }
 
     /// Memory of the repairs, bytes.
@@ -78,6 +81,7 @@ impl Repairs {
     pub(super) fn shrink(&mut self) {
         self.awaiting.drain(..self.awaiting.len().saturating_sub(TIGHT_AWAITING));
         self.awaiting.shrink_to_fit();
+        self.first_waiting = 0;
     }
 }
 
@@ -113,6 +117,7 @@ impl Repairs {
         self.last = Some(time);
         if self.awaiting.len() == AWAITING_LIMIT {
             self.awaiting.pop_front();
+            self.first_waiting = self.first_waiting.saturating_sub(1);
         }
         let value = again.segment.timestamps.map(|stamps| stamps.value);
         self.settled_below = self.settled_below.min(end);
@@ -176,6 +181,7 @@ impl Repairs {
             && let Some(index) = self.awaiting.iter().rposition(|sent| sent.start < right && left < sent.end)
         {
             let sent = self.awaiting.remove(index);
+            self.first_waiting = self.first_waiting.saturating_sub(1);
             self.undo_left = self.undo_left.saturating_sub(1);
             undone |= self.undo_left == 0;
             self.needless(acked.time, sent.filter(|sent| !sent.needless), pauses, open);
@@ -200,11 +206,13 @@ impl Repairs {
             return false;
         }
         let before = half.snd_una - acked.bytes;
-        let mut found = None;
+        let (mut found, mut waiting) = (None, None);
         self.settled_below = i64::MAX;
-        for (index, sent) in self.awaiting.iter_mut().enumerate().filter(|(_, sent)| !sent.acknowledged) {
+        let candidates = self.awaiting.iter_mut().enumerate().skip(self.first_waiting);
+        for (index, sent) in candidates.filter(|(_, sent)| !sent.acknowledged) {
             if sent.end > half.snd_una {
                 self.settled_below = self.settled_below.min(sent.end);
+                waiting = waiting.or(Some(index));
                 continue;
             }
             let older = match (sent.value, acked.echo) {
@@ -216,6 +224,7 @@ impl Repairs {
             }
             sent.acknowledged = true;
         }
+        self.first_waiting = waiting.unwrap_or(self.awaiting.len());
         let sent = found.and_then(|index| self.awaiting.get_mut(index));
         let sent = sent.map(|sent| {
             sent.needless = true;

@@ -187,10 +187,19 @@ impl Watch {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
         let heard_unseen = self.connection.hears(segment, sender);
-        if self.connection.half(sender).awaits_acks() && self.connection.half(sender.peer()).is_news(segment) {
-            self.connection.half_mut(sender).has_received(segment.ack);
-        }
-        self.apply_acks(sender, segment.time);
+        self.receives_acks(segment, sender);
+        self.takes_in_after_acks(segment, sender, overdue, heard_unseen)
+    }
+
+    /// Takes in a segment whose sender has received the ACKs before it.
+    #[inline(always)]
+    fn takes_in_after_acks(
+        &mut self,
+        segment: &Segment,
+        sender: End,
+        overdue: bool,
+        heard_unseen: bool,
+    ) -> SeenSegment {
         if segment.payload > 0 {
             // The pause's start and end must be read before the new data counts.
             let base_rtt = || self.connection.base_rtt();

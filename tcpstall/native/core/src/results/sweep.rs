@@ -55,12 +55,15 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]
     ledger.add(rest, end - closing);
     let mut cursor = handshake;
     let mut previous: Option<End> = None;
+    let (mut next, mut last) = (0, 0);
     let owns = |(from, to, owner)| {
         if from > cursor {
-            share_pause(&mut ledger, flow, previous, turns.next_at(from), cursor, from);
+            next = turns.begun(next, |start| start < from);
+            share_pause(&mut ledger, flow, previous, turns.sender(next), cursor, from);
         }
         ledger.add(owner, to - from);
-        previous = turns.last_before(to).or(previous);
+        last = turns.begun(last, |start| start <= to);
+        previous = last.checked_sub(1).and_then(|last| turns.sender(last)).or(previous);
         cursor = cursor.max(to);
     };
     if turns.alternate() && !stalls.iter().any(claims) && busy.iter().all(Vec::is_empty) {
@@ -148,31 +151,36 @@ fn stretches(spans: impl Iterator<Item = Span>, from: Nanos, to: Nanos) -> impl 
     })
 }
 
-/// Cuts overlapping spans.
+/// Cuts overlapping spans, given in order of their starts.
 fn cut(spans: &[Span], from: Nanos, to: Nanos) -> Few<Stretch> {
-    let mut edges: Few<(Nanos, bool, usize), 8> = Few::with_capacity(2 * spans.len());
-    for (index, span) in spans.iter().enumerate() {
-        // The burst before a further part of a flow lies outside.
+    // The burst before a further part of a flow lies outside.
+    let within = |(index, span): (usize, &Span)| {
         let (start, end) = (span.start.clamp(from, to), span.end.clamp(from, to));
-        if start < end {
-            edges.extend([(start, true, index), (end, false, index)]);
-        }
-    }
-    edges.sort();
+        (start < end).then_some((start, end, index))
+    };
+    let inside = || spans.iter().enumerate().filter_map(within);
+    // The spans are in order of their starts already.
+    let mut opening = inside().map(|(start, _, index)| (start, index)).peekable();
+    let mut ends: Few<(Nanos, usize), 8> = inside().map(|(_, end, index)| (end, index)).collect();
+    ends.sort();
+    let mut closing = ends.into_iter().peekable();
     let mut active: Few<usize> = Few::new();
     let mut stretches: Few<Stretch> = Few::new();
     let mut cursor = from;
-    for (time, opens, index) in edges {
+    loop {
+        let first_end = closing.peek().map(|(end, _)| *end);
+        let closes = first_end.is_some_and(|end| opening.peek().is_none_or(|(start, _)| end <= *start));
+        let Some((time, index)) = (if closes { closing.next() } else { opening.next() }) else { break };
         if time > cursor {
             if let Some(owner) = strongest(spans, &active) {
                 stretches.push((cursor, time, owner));
             }
             cursor = time;
         }
-        if opens {
-            active.push(index);
-        } else {
+        if closes {
             active.retain(|other| *other != index);
+        } else {
+            active.push(index);
         }
     }
     // A burst of one segment has no length, but ends the pause before it.
@@ -222,14 +230,22 @@ impl Turns {
         self.bursts.iter().map(|&(start, end, _)| Span { start, end, claim: Claim::Sending })
     }
 
-    fn next_at(&self, time: Nanos) -> Option<End> {
-        let index = self.bursts.partition_point(|burst| burst.0 < time);
-        self.bursts.get(index).map(|burst| burst.2)
+    /// Number of bursts that have begun, near `about`: the stretches of a flow come in order, and so do the answers.
+    fn begun(&self, about: usize, has_begun: impl Fn(Nanos) -> bool) -> usize {
+        let begun = |number: usize| self.bursts.get(number).is_some_and(|burst| has_begun(burst.0));
+        let mut number = about;
+        while begun(number) {
+            number += 1;
+        }
+        while number > 0 && !begun(number - 1) {
+            number -= 1;
+        }
+        number
     }
 
-    fn last_before(&self, time: Nanos) -> Option<End> {
-        let index = self.bursts.partition_point(|burst| burst.0 <= time);
-        index.checked_sub(1).map(|index| self.bursts[index].2)
+    /// Sender of the burst with that number.
+    fn sender(&self, number: usize) -> Option<End> {
+        self.bursts.get(number).map(|burst| burst.2)
     }
 }
 

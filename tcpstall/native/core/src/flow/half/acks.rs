@@ -174,6 +174,12 @@ impl Half {
         !self.pending.is_empty()
     }
 
+    /// The newest of these acknowledges data that the tap has not seen.
+    #[inline(always)]
+    pub(in crate::flow) fn awaits_more_than_sent(&self) -> bool {
+        self.pending.back().is_some_and(|newest| newest.ack > self.snd_nxt)
+    }
+
     /// Takes the next ACK that reached the sender before `now`, if there is one, with the time when it did.
     #[inline]
     pub fn next_due(&mut self, now: Nanos) -> Option<(PendingAck, Nanos)> {

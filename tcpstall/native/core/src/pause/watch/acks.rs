@@ -4,6 +4,7 @@ use super::Watch;
 use crate::flow::{End, PendingAck};
 use crate::sender::AckSample;
 use crate::time::Nanos;
+use crate::wire::Segment;
 
 /// Round trip from the tap to the peer that an ACK measured, and the time of the ACK.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,18 @@ struct ToPeer {
 }
 
 impl Watch {
+    /// Applies the ACKs that the sender of a segment has received; true if there were any.
+    #[inline(always)]
+    pub(super) fn receives_acks(&mut self, segment: &Segment, sender: End) -> bool {
+        if !self.connection.half(sender).awaits_acks() {
+            return false;
+        }
+        if self.connection.half(sender.peer()).is_news(segment) {
+            self.connection.half_mut(sender).has_received(segment.ack);
+        }
+        self.apply_waiting_acks(sender, segment.time)
+    }
+
     #[inline(always)]
     pub(super) fn apply_acks(&mut self, sender: End, now: Nanos) {
         if self.connection.half(sender).awaits_acks() {
@@ -20,16 +33,19 @@ impl Watch {
         }
     }
 
+    /// Applies the ACKs that have reached the sender by `now`; true if there were any.
     #[inline(never)]
-    pub(super) fn apply_waiting_acks(&mut self, sender: End, now: Nanos) {
-        let mut to_peer: Option<ToPeer> = None;
+    pub(super) fn apply_waiting_acks(&mut self, sender: End, now: Nanos) -> bool {
+        let (mut to_peer, mut any): (Option<ToPeer>, bool) = (None, false);
         while let Some((ack, time)) = self.connection.half_mut(sender).next_due(now) {
+            any = true;
             let span = self.apply(&ack, time, sender, now);
             if let Some(span) = span.filter(|span| to_peer.is_none_or(|least| *span < least.span)) {
                 to_peer = Some(ToPeer { time, span });
             }
         }
         self.has_applied(to_peer, sender);
+        any
     }
 
     /// Passes an ACK on to the sender: at once where it has reached the sender, as near its sender.

@@ -56,12 +56,19 @@ impl Watch {
     #[inline(always)]
     pub(super) fn is_answered(&mut self, sender: End) {
         if let Some(run) = self.run {
-            let goes_on = run.sender != sender && self.connection.is_quiet(run.sender);
-            let goes_on = goes_on && self.builders[run.sender].is_plain();
-            let calm = goes_on && self.is_calm(run.sender);
             let told_until = if run.told_until == Nanos::LATEST { run.told_until } else { Nanos::ZERO };
+            let awaits = self.connection.half(run.sender).awaits_acks();
+            // While ACKs are on their way the run's next data looks at what they have brought.
+            let goes_on = run.sender != sender && (awaits || self.goes_on_at(run.sender));
+            let calm = goes_on && !awaits && self.is_calm(run.sender);
             self.run = goes_on.then_some(Run { told_until, answered: true, calm, ..run });
         }
+    }
+
+    /// The ACKs that `sender` has received brought nothing rare, and its next data can bring nothing else than data.
+    #[inline(always)]
+    fn goes_on_at(&self, sender: End) -> bool {
+        self.connection.is_quiet(sender) && self.builders[sender].is_plain()
     }
 
     /// The segment, of two bytes or more, continues this run.
@@ -88,6 +95,9 @@ impl Watch {
 
     #[inline(always)]
     fn goes_on_from(&mut self, segment: &Segment, sender: End) -> SeenSegment {
+        if self.connection.half(sender).awaits_acks() {
+            return self.goes_on_after_acks(segment, sender);
+        }
         let Some(run) = &mut self.run else { return self.sees_bare(segment) };
         let answered = run.answered;
         if run.timestamps == segment.timestamps {
@@ -96,7 +106,37 @@ impl Watch {
             run.timestamps = segment.timestamps;
             self.connection.hears(segment, sender);
         }
-        let is_told = segment.time < run.told_until;
+        self.joins_run(segment, sender, answered)
+    }
+
+    /// Takes in data that continues a run while ACKs are on their way to its sender: some of them may have come first, and
+    /// brought more than acknowledgements.
+    #[inline(never)]
+    fn goes_on_after_acks(&mut self, segment: &Segment, sender: End) -> SeenSegment {
+        let Some(run) = self.run.as_mut().filter(|run| !run.answered || self.connection.is_quiet(sender)) else {
+            return self.sees_bare(segment);
+        };
+        let answered = run.answered;
+        if run.timestamps == segment.timestamps && segment.timestamps.is_some() {
+            self.connection.hears_again(segment, sender, answered);
+        } else {
+            run.timestamps = segment.timestamps;
+            self.connection.hears(segment, sender);
+        }
+        let received = self.receives_acks(segment, sender);
+        if received && !(self.builders[sender].is_plain() && self.connection.continues(segment, sender)) {
+            return self.takes_in_after_acks(segment, sender, false, false);
+        }
+        if let Some(run) = &mut self.run {
+            run.answered |= received;
+        }
+        self.joins_run(segment, sender, answered || received)
+    }
+
+    /// Adds data to its sender's run, which has heard what came before it; the peer may have `answered` the data before.
+    #[inline(always)]
+    fn joins_run(&mut self, segment: &Segment, sender: End, answered: bool) -> SeenSegment {
+        let is_told = self.run.is_some_and(|run| segment.time < run.told_until);
         if let Sending::New { bytes, .. } = self.connection.appends(segment, sender) {
             if !is_told {
                 self.informs_peer(segment, sender);
@@ -108,7 +148,7 @@ impl Watch {
             self.rounds.goes_on(segment, bytes, sender, &self.connection);
             peer.on_peer_data(segment);
         }
-        if answered {
+        if answered && !self.connection.half(sender).awaits_acks() {
             let calm = self.run.is_some_and(|run| run.calm);
             let calm = self.may_run(sender).then(|| calm || self.is_calm(sender));
             match (&mut self.run, calm) {

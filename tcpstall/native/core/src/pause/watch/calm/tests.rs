@@ -1,6 +1,6 @@
 //! ACKs between the data of a run leave the same state by the short way as by the whole way.
 
-use super::super::run::tests::{Draw, segment};
+use super::super::run::tests::{Draw, ELSEWHERE, Ways, seen_elsewhere, segment};
 use super::*;
 use crate::wire::{Flags, SackBlock, Timestamps};
 
@@ -98,4 +98,16 @@ fn the_short_way_of_acks_leaves_the_state_of_the_whole_way() {
         assert!(watch.put_down() == whole.put_down(), "seed {seed}");
     }
     assert!(calm * 20 > all, "{calm} of {all} took the short way");
+}
+
+#[test]
+fn the_short_ways_leave_the_state_of_the_whole_way_away_from_the_sender() {
+    let mut ways = Ways::default();
+    for (nearer, jitter) in ELSEWHERE {
+        for seed in 0..24 {
+            let of = format!("{nearer} ns nearer, jitter {jitter} ns, seed {seed}");
+            ways.compare(&seen_elsewhere(flow(seed, 200), nearer, jitter, seed), 8, &of);
+        }
+    }
+    assert!(ways.has(ways.awaiting, 50) && ways.calm > 100, "{}, {}", ways.awaiting, ways.calm);
 }

@@ -157,6 +157,91 @@ fn short_flow(seed: u64) -> Vec<Segment> {
     flow
 }
 
+/// The flow at a tap `nearer` to the client: packets of the server pass it later and those of the client earlier. Each
+/// is delayed by less than `jitter`, and few overtake their sender's packet before.
+pub(crate) fn seen_elsewhere(mut flow: Vec<Segment>, nearer: i64, jitter: u64, seed: u64) -> Vec<Segment> {
+    let (mut draw, mut newest) = (Draw(seed), [Nanos::ZERO; 2]);
+    for segment in &mut flow {
+        let back = segment.source == SERVER;
+        let newest = &mut newest[usize::from(back)];
+        let later = if back { nearer } else { -nearer } + draw.below(jitter.max(1)) as i64;
+        let time = segment.time.plus(Nanos(later));
+        segment.time = if draw.once_in(200) { time } else { time.max(*newest) };
+        *newest = segment.time;
+    }
+    flow.sort_by_key(|segment| segment.time);
+    flow
+}
+
+/// Distances from the tap at the server to others, and the jitter of the path there, nanoseconds.
+pub(crate) const ELSEWHERE: [(i64, u64); 8] = [
+    (20_000, 0),
+    (60_000, 0),
+    (60_000, 40_000),
+    (150_000, 20_000),
+    (400_000, 400_000),
+    (5_000_000, 0),
+    (5_000_000, 60_000),
+    (10_000_000, 0),
+];
+
+/// Segments of a flow that took a short way.
+#[derive(Default)]
+pub(crate) struct Ways {
+    all: usize,
+    /// Data of a run.
+    pub(crate) data: usize,
+    /// Data of a run while ACKs were on their way to its sender.
+    pub(crate) awaiting: usize,
+    /// ACKs at a calm half.
+    pub(crate) calm: usize,
+}
+
+impl Ways {
+    /// Gives the segments of a flow to both ways, and compares what they say of each, and the state after every few.
+    pub(crate) fn compare(&mut self, flow: &[Segment], every: usize, of: &str) {
+        let (mut watch, mut whole) = (Watch::new(&flow[0]), Watch::new(&flow[0]));
+        for (number, segment) in flow.iter().enumerate() {
+            whole.run = None;
+            let run = watch.run.filter(|run| segment.payload > 1 && watch.continues(segment, run));
+            self.data += usize::from(run.is_some());
+            self.awaiting += usize::from(run.is_some_and(|run| watch.connection.half(run.sender).awaits_acks()));
+            let run = watch.run.filter(|run| run.calm && segment.payload == 0);
+            self.calm += usize::from(run.is_some_and(|run| watch.connection.calm_ack(segment, run.sender).is_some()));
+            self.all += 1;
+            let (seen, expected) = (watch.sees(segment), whole.sees(segment));
+            assert_eq!(format!("{seen:?}"), format!("{expected:?}"), "{of}, {number}");
+            if number % every == 0 {
+                assert!(watch.put_down() == whole.put_down(), "{of}, before {number}");
+            }
+        }
+        assert!(watch.put_down() == whole.put_down(), "{of}");
+    }
+
+    /// One in `least` segments, or more, is among these.
+    pub(crate) fn has(&self, among: usize, least: usize) -> bool {
+        among * least > self.all
+    }
+}
+
+#[test]
+fn the_short_ways_leave_the_state_of_the_whole_way_wherever_the_tap_is() {
+    let (mut short, mut bulk) = (Ways::default(), Ways::default());
+    for (nearer, jitter) in ELSEWHERE {
+        for seed in 0..60 {
+            let of = format!("short, {nearer} ns nearer, jitter {jitter} ns, seed {seed}");
+            short.compare(&seen_elsewhere(short_flow(seed), nearer, jitter, seed), 1, &of);
+        }
+        for seed in 0..8 {
+            let of = format!("bulk, {nearer} ns nearer, jitter {jitter} ns, seed {seed}");
+            bulk.compare(&seen_elsewhere(flow(seed, 150), nearer, jitter, seed), 4, &of);
+        }
+    }
+    let found = |ways: &Ways| format!("{}, {} awaiting, of {}", ways.data, ways.awaiting, ways.all);
+    assert!(short.has(short.data, 5) && short.awaiting > 20, "{}", found(&short));
+    assert!(bulk.has(bulk.data, 20) && bulk.has(bulk.awaiting, 100), "{}", found(&bulk));
+}
+
 #[test]
 fn a_response_takes_the_short_way_while_its_client_has_not_heard_of_its_request() {
     let (mut untold, mut repeated, mut calm, mut all) = (0, 0, 0, 0);
