@@ -6,7 +6,7 @@ from tests.traits.exchanges import SEGMENT
 
 
 def broken_off(scene: Scene, after_ack_ms: float, *, push: bool = False) -> list[str]:
-    """Causes at the receiver of a silence in the middle of a write, from the ACK's arrival on, which one segment ends."""
+    """Causes at the receiver of a silence in the middle of a write, so long after the ACK came, that a segment ends."""
     scene.server.ip_ids = "zero"
     scene.handshake(rtt_ms=20)
     for _ in range(3):

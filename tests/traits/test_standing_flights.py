@@ -8,7 +8,7 @@ SEGMENT = 1_448
 
 
 def after_idle(scene: Scene, tap: Tap, *flights: int) -> list[tuple[str, bool]]:
-    """Answers in flights of so many segments after 80 ms idle, then after a second: (cause, sure) of the last one's waits."""
+    """Answers in flights of so many segments, the last after an idle second: (cause, sure) of its waits."""
     scene.handshake(rtt_ms=40)
     for idle_ms in (80, 80, 80, 1_000):
         scene.wait_ms(idle_ms)
