@@ -19,7 +19,7 @@ _HEADLINES = {
     "handshake-distance": "handshakes over a long path",
     "server-slow": "server slow to answer",
     "server-timer": "server answers by a timer",
-    "application-window": "the application's own window",
+    "flow-control": "the application's own window",
     "messages": "small messages with pauses",
     "idle": "idle",
     "loss": "loss",
@@ -181,7 +181,7 @@ def _in_pieces(finding: Finding) -> str:
     return f"{counted(finding.waits, 'pause')} of the {sender}, window open"
 
 
-def _application_window(finding: Finding) -> str:
+def _flow_control(finding: Finding) -> str:
     sender, receiver = names(finding)
     figure = finding.example.figure("in_flight_bytes") if finding.example else None
     held = f" with {size(figure)} in flight" if figure else ""
@@ -289,7 +289,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "server-slow": _server_slow,
     "server-timer": _timed,
     "sent-in-pieces": _in_pieces,
-    "application-window": _application_window,
+    "flow-control": _flow_control,
     "loss": _loss,
     "path-mtu": _path_mtu,
     "reordering": _reordering,

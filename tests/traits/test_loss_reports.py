@@ -33,6 +33,17 @@ def test_a_full_window_made_the_sender_wait_until_the_first_report(scene: Scene)
     assert row["also"][0] == "retransmission"
 
 
+@fires
+def test_until_the_report_the_window_held_a_sender_that_goes_on_some_duplicates_later(scene: Scene) -> None:
+    """Each further duplicate ACK lets a segment go (RFC 5681 §3.2); 3 of the 43 ms are no wait of their own."""
+    loses_the_first_of_a_window(scene)
+    reports(scene)
+    scene.server_repeats(0, SEGMENT)
+    scene.wait_ms(3)
+    scene.server_sends(2 * SEGMENT)
+    assert causes(scene, "server") == ["cwnd-limited"]
+
+
 @near_miss
 def test_a_sender_that_waits_for_the_repair_as_well_waits_for_the_loss(scene: Scene) -> None:
     loses_the_first_of_a_window(scene)

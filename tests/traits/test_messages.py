@@ -66,7 +66,7 @@ def test_the_time_is_lost_and_the_headline_names_the_window(scene: Scene) -> Non
     waited = sum(row["duration_ns"] for row in flow["stalls"] if row["detail"] == "application-window")
     assert flow["time_ns"]["app-limited"] >= waited > 0
     first = findings(analyze(scene.capture()))[0]
-    assert first.kind == "application-window"
+    assert first.kind == "flow-control"
     assert "client's messages" in sentence(first)
     (told, *_) = answers(next(iter(analyze(scene.capture()))))
     assert told.summary == "the application's own window was full"

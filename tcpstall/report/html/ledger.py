@@ -31,7 +31,7 @@ _LIKE: Mapping[str, Cause] = {
     "reordering": Cause.RETRANSMISSION,
     "server-slow": Cause.APP_LIMITED,
     "sent-in-pieces": Cause.APP_LIMITED,
-    "application-window": Cause.APP_LIMITED,
+    "flow-control": Cause.APP_LIMITED,
     "rate-application": Cause.APP_LIMITED,
     "rate-pacing": Cause.PACING,
     "rate-window": Cause.CWND_LIMITED,

@@ -14,7 +14,8 @@
 //!           long before, by its timestamps, and sat in a queue before the tap (never sure where the sender's clock is too
 //!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
 //!           later round trips were shorter, nor of a short answer that left as an ACK came, nor where nothing in flight was
-//!           acknowledged until the time of the probe timer
+//!           acknowledged until the time of the probe timer, nor away from the sender where packets are missing before the
+//!           next data
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -66,7 +67,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         let detail = if thinking + thinking >= pause.duration() { details::THINK_TIME } else { details::AWAITING_PEER };
         // Data in flight before the capture began may have delayed the first data that the capture holds; so may a path that
         // was still as long as in the handshake.
-        let delayed = pause.first && !pause.from_start || pause.context.as_in_handshake;
+        // What was lost before the tap left earlier.
+        let lost = !pause.near_sender() && (pause.hole_before > 0 || pause.lost_before_tap > 0);
+        let delayed = pause.first && !pause.from_start || pause.context.as_in_handshake || lost;
         return yes(detail, if delayed { 0.75 } else { 0.93 });
     }
     if pause.is_let_go_by_message() {
@@ -105,8 +108,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.left_in_flight == 0 {
         // Away from the sender a longer path looks the same, unless the pause is longer than any path. After a loss the
         // silence may as well be the retransmission timer of data that never reached the tap.
-        let lossy = pause.losses > 0 || pause.lost_before_tap > 0;
-        if lossy && !pause.near_sender() && pause.duration() >= timers::rto(pause.srtt) {
+        let late = pause.losses > 0 && pause.duration() >= timers::shortest_rto(pause.srtt);
+        if (late || pause.lost_before_tap > 0) && !pause.near_sender() {
             return yes(details::IDLE, 0.6);
         }
         // Nothing could be sent until the window opened: only the silence after that was certainly the application's.

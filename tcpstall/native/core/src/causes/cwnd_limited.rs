@@ -13,7 +13,9 @@
 //!           of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the first
 //!           burst stops where the window has room for less than another frame of offloaded segments; or, away from the sender, as many
 //!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait. Not where ACKs of
-//!           half of the flight released nothing at first
+//!           half of the flight released nothing for longer than paths and hosts vary; nor in slow start where flights stand over
+//!           {plateau_rounds} rounds. From a sender that sets PSH on each segment no ACK of almost nothing counts: not
+//!           each stack waits until more of its buffer is free
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `tcp_cwnd_test`,
@@ -83,7 +85,8 @@ pub(super) const LET_PASS: i64 = 2;
 /// longer than until a third of the window has room (`tcp_tso_should_defer`).
 fn let_half_pass(pause: &Pause) -> bool {
     let half = pause.left_in_flight > 0 && LET_PASS * pause.acked >= pause.flight_at_start;
-    pause.near_sender() && pause.losses == 0 && half && pause.let_room_pass()
+    let long = pause.room_since.is_some_and(|since| pause.end - since > pause.tolerance());
+    pause.near_sender() && pause.losses == 0 && half && long && pause.let_room_pass()
 }
 
 /// Whole segments were in flight, the peer's window had room, and a report of a loss released more: only the congestion
@@ -213,6 +216,14 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
         };
     }
     let detail = phase(pause);
+    // A window in slow start grows with each round.
+    let slow = detail != details::CONGESTION_AVOIDANCE && pause.context.stands_next;
+    // Behind a queue each ACK frees a segment or two, however large the window is.
+    let free = pause.context.read.climb == 0 && !pause.context.dripping && pause.context.bottleneck.is_none();
+    if slow && free && pause.context.plateau_rounds >= limits.plateau_rounds {
+        return Verdict::No;
+    }
+    let confidence = if slow { confidence.min(KEEPS_BACK) } else { confidence };
     // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
     let confidence = if detail == details::CONGESTION_AVOIDANCE { confidence.min(0.85) } else { confidence };
     let confidence = if share < needed { confidence.min(KEEPS_BACK) } else { confidence };

@@ -32,6 +32,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("({:.0} % also once losses", limits.cwnd_share_after_loss * 100.0),
             format!("initial window of {} segments", word(INITIAL_WINDOW)),
             format!("ACKs of {} of the", part(1.0 / cwnd_limited::LET_PASS as f64)),
+            format!("stand over {} rounds", limits.plateau_rounds),
             format!("less than {} of a round trip", part(cwnd_limited::CLUMPS)),
         ],
         Cause::RwndLimited => vec![
@@ -62,7 +63,11 @@ fn told(cause: Cause) -> Vec<String> {
             format!("and {:.0} % of them", limits.pace_share * 100.0),
             format!("{} times as fast", word(HURRIED as u32)),
         ],
-        Cause::BurstLimited | Cause::IdleRestart => vec![format!("in {} exchanges in a row", limits.cut_turns)],
+        Cause::BurstLimited => vec![format!("in {} exchanges in a row", limits.cut_turns)],
+        Cause::IdleRestart => vec![
+            format!("in {} exchanges in a row", limits.cut_turns),
+            format!("level over {} rounds", limits.plateau_rounds),
+        ],
         Cause::BandwidthLimited => vec![
             format!("{} of it", part(1.0 / QUEUE_PART as f64)),
             format!("(or {} ms)", QUEUE_SURE.0 / 1_000_000),

@@ -4,13 +4,15 @@
 //!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
 //!           climb after that idle from less than what was out before it (the trait `after idle`); or in {cut_turns} exchanges in a
 //!           row at least the first burst after an idle stops at the same count, a little below the lowered window. Not where
-//!           less than the lowered window was out, without a climb: a loss had left that
+//!           less than the lowered window was out, without a climb: a loss had left that; nor where flights stand at the same level
+//!           over {plateau_rounds} rounds, the next one included: a window in slow start grows
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`
 //! Source    RFC 5681 §4.1, RFC 2861; Linux `tcp_cwnd_restart`, net.ipv4.tcp_slow_start_after_idle
 //! Abstains  the start of the connection was not captured; unsure where the ACKs took twice the base round trip: then a queue held
-//!           them, and a larger window would have made it longer; or where the flight exceeds the lowered window and every flight before it
+//!           them, and a larger window would have made it longer; or where no flight before it was larger, or the next one, a
+//!           round later, is no larger
 //! Looks like `cwnd-limited` in slow start (no idle before), `app-limited` (chunks that never filled the window)
 
 use super::cause::Cause;
@@ -31,14 +33,21 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.context.read.climb == 0 && pause.cwnd_after_idle.is_some_and(below) {
         return Verdict::No;
     }
+    if pause.context.stands_next
+        && pause.context.read.climb == 0
+        && pause.context.plateau_rounds >= limits.plateau_rounds
+    {
+        return Verdict::No;
+    }
     // The first burst after the idle period shows the lowered window; more than that was not lowered as modelled.
     let lowered = pause.cwnd_after_idle.is_none_or(|lowered| pause.segments_held <= lowered);
     match cwnd_limited::full(pause, limits) {
         Verdict::Yes(proof) => {
             // In a climb the flights grow from the lowered window to the old one. A window grows only while it is used (RFC 7661
-            // §3, Linux `tcp_is_cwnd_limited`), so a flight larger than all before it shows no old window.
-            let climbs = pause.before.acks > 0 && pause.context.read.most_before > pause.segments_held;
-            let most = if (lowered || climbs) && !stands_in_queue(pause) { 1.0 } else { 0.75 };
+            // §3, Linux `tcp_is_cwnd_limited`), so a flight no smaller than all before it shows no old window.
+            let used = pause.context.read.most_before > pause.segments_held;
+            let fits = used && (lowered || pause.before.acks > 0) && !pause.context.stands_next;
+            let most = if fits && !stands_in_queue(pause) { 1.0 } else { 0.75 };
             Verdict::Yes(Proof { detail: details::CLIMB, confidence: proof.confidence.min(most) })
         }
         _ if restarts_alike(pause, limits) => yes(details::CLIMB, MODEL_APART),

@@ -5,7 +5,7 @@
 //!           sends again what the tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by
 //!           a hole at the tap that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and
 //!           ended with a single segment. It ends where everything is acknowledged, or the recovery point; a wait whose
-//!           repairs began for different reasons is split. Not where the first report of the loss ended the wait: until then a
+//!           repairs began for different reasons is split. Not where the first report of the loss came at the end of the wait: until then a
 //!           window or the buffer held the sender
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
 //!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
@@ -147,8 +147,9 @@ pub(super) fn began_at_the_end(pause: &Pause) -> Option<Nanos> {
     let mut attempts = pause.repair.iter().flat_map(|repair| &repair.attempts);
     let reported = attempts.all(|attempt| attempt.time < pause.start() || attempt.trigger == Trigger::Fast);
     let rest = pause.end - first;
-    let at_end = rest <= pause.tolerance() && rest.times(LATE) <= pause.duration();
-    (reported && at_end && !is_needless(pause)).then_some(first)
+    // Further duplicate ACKs let the next data go (RFC 5681 §3.2 step 4).
+    let at_end = rest <= pause.tolerance().times(2) && rest.times(LATE) <= pause.duration();
+    (reported && at_end).then_some(first)
 }
 
 /// Divisor of a wait: the repair began at its end if less than that part was left.
@@ -189,6 +190,8 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
         return yes(details::TAIL_LOSS, if pause.near_sender() { 0.85 } else { UNSEEN });
     }
     let waited = pause.after_ack().map_or(pause.duration(), |after| after.min(pause.duration()));
+    // What the peer asked for left when its request came.
+    let waited = pause.after_peer().filter(|_| pause.is_turn()).map_or(waited, |after| after.min(waited));
     if pause.lost_before_tap == 0 {
         return Verdict::No;
     }

@@ -11,8 +11,10 @@
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
 //!           single small flight, single segments, or few bytes: a buffer that small shows round after round.
-//!           Never sure where the peer's message let the data go after ACKs that had not, where the buffer was empty for most of the wait, where other flights of the plateau were larger by a
-//!           segment, or where few flights of whole segments show it: a congestion window grows as slowly; nor away from the sender where its last full segment
+//!           Never sure where the peer's message let the data go after ACKs that had not, where the buffer was empty for most of the
+//!           wait, or where it was empty before most rounds and their data came later than a host answers, where other flights of
+//!           the plateau were larger by a segment, or where few flights of whole segments show it: a congestion window grows as
+//!           slowly; nor away from the sender where its last full segment
 //!           lacks PSH although the end of its data has it, where only a plateau tells: BSD marks what empties the buffer,
 //!           Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
@@ -82,7 +84,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let queued = marked && !pause.near_sender();
     let by_message = pause.went_on_at_message() && pause.acks_let_nothing_go() || pause.context.let_go_by_messages;
     let most = match pause.released_at_once() {
-        _ if pause.context.in_step || outlasts_ack(pause) || queued || by_message => UNSURE,
+        _ if pause.context.in_step || pause.context.plateau_late || by_message => UNSURE,
+        _ if outlasts_ack(pause) || queued => UNSURE,
         _ if pause.context.plateau_passed || frames || below_plateau(pause) => PASSED,
         true if nagle::may_hold_tail(pause) => LESS_SURE,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,

@@ -8,8 +8,10 @@ use super::byte_growth;
 use super::evidence::Facts;
 use super::lone;
 use super::messages;
+use super::mid_write;
 use super::pauses::Context;
 use super::reading::Reading;
+use super::release;
 use super::same_level;
 use super::shaper;
 use crate::sender::cwnd::INITIAL_WINDOW;
@@ -60,6 +62,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     }
     let contexts = of_each.as_mut_slice();
     look_ahead(pauses, contexts);
+    lone::find_standing(pauses, contexts);
     find_doubling(pauses, contexts);
     find_plateaus(pauses, contexts);
     lone::find(pauses, contexts);
@@ -260,6 +263,7 @@ fn find_small_writes(pauses: &[Facts], contexts: &mut [Context]) {
 }
 
 fn find_plateaus(pauses: &[Facts], contexts: &mut [Context]) {
+    let pushes_each = mid_write::pushes_each(pauses);
     let mut start = 0;
     while start < pauses.len() {
         let level = pauses[start].flight_at_start;
@@ -285,13 +289,14 @@ fn find_plateaus(pauses: &[Facts], contexts: &mut [Context]) {
         }
         let brims = brims(run, plateau);
         let passed = run.iter().any(Facts::went_on_by_itself);
-        let dripping = length > DRIPS && often_drips(run) || leave_in_small_frames(run);
+        let late = release::are_late(run);
+        let dripping = !pushes_each && (length > DRIPS && often_drips(run) || leave_in_small_frames(run));
         let least = if dripping { held_with_a_short_end(run) } else { 0 };
         for (pause, context) in run.iter().zip(&mut contexts[start..]) {
             context.dripping = dripping && pause.segments_at_start >= least;
             context.plateau = plateau;
             (context.plateau_rounds, context.plateau_refills) = (counted.count, refills.count);
-            context.plateau_passed = passed;
+            (context.plateau_passed, context.plateau_late) = (passed, late);
             context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
         }
         start += length;

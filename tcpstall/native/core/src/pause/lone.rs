@@ -14,3 +14,23 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         contexts[at].lone = !at.checked_sub(1).is_some_and(&goes_on) && !goes_on(at + 1);
     }
 }
+
+/// Marks the waits after which a window in slow start would have grown, and the next flight was no larger: an ACK ended this
+/// wait and the next one, a round later, and in between nothing was lost and no peer spoke.
+pub(super) fn find_standing(pauses: &[Facts], contexts: &mut [Context]) {
+    let waits = |pause: &Facts| pause.released_by_ack() && !pause.is_turn() && !pause.first && !pause.flight_unknown;
+    let calm = |pause: &Facts| pause.retransmissions == 0 && pause.loss_hints == 0 && !pause.recovering;
+    for (pair, context) in pauses.windows(2).zip(contexts) {
+        let (now, next) = (&pair[0], &pair[1]);
+        let both = waits(now) && waits(next) && calm(now) && calm(next) && now.losses == next.losses;
+        let later = next.start() - now.start() >= now.rtt().scaled(ROUND);
+        // After whole segments the rest of a buffer is less than a segment.
+        let rest = if now.short_segment_out { 0 } else { i64::from(now.mss) - 1 };
+        let more = next.flight_at_start > now.flight_at_start + rest;
+        context.stands_next =
+            both && later && !more && next.room_at_start.is_none_or(|room| room >= i64::from(now.mss));
+    }
+}
+
+/// Part of a round trip after which all that was in flight has been acknowledged, but for the end of a burst that took long.
+const ROUND: f64 = 0.75;

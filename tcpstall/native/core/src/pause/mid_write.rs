@@ -41,11 +41,25 @@ impl Facts {
     pub fn broke_off(&self) -> bool {
         let cut = self.before.is_cut(self.mss) && self.left_in_flight == 0;
         let single = self.after.bytes <= u64::from(self.mss);
-        let silent = || self.after_ack().is_some_and(|after| after >= timers::rto(self.srtt));
+        let silent = || self.after_ack().is_some_and(|after| after >= timers::shortest_rto(self.srtt));
         let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
         behind && cut && single && silent()
     }
 }
+
+/// Each segment has PSH, also where several left at once with nothing in flight before: then PSH shows neither the end of a write nor
+/// that of a frame. Linux, which wakes a blocked writer only once a third of its buffer is free, marks the ends alone.
+pub(super) fn pushes_each(pauses: &[Facts]) -> bool {
+    let several = |(burst, _): &(&Burst, u32)| burst.frames >= SEVERAL && burst.bytes == burst.in_flight;
+    let mut bursts = pauses.iter().map(|pause| (&pause.before, pause.mss)).filter(several).peekable();
+    let each = |burst: &Burst, mss: u32| {
+        u64::from(burst.pushes) == burst.frames && burst.bytes <= burst.frames * u64::from(mss)
+    };
+    bursts.peek().is_some() && bursts.all(|(burst, mss)| each(burst, mss))
+}
+
+/// Segments of a burst from which PSH on each is no accident.
+const SEVERAL: u64 = 3;
 
 impl Pause<'_> {
     /// The last segment was a full one without PSH, from a sender that marks the end of its data: more was queued. No

@@ -18,6 +18,8 @@ pub struct Context {
     pub plateau_refills: u32,
     /// At one of these pauses the sender went on without an ACK.
     pub plateau_passed: bool,
+    /// At half of these pauses or more the data left later after the ACK than a host answers.
+    pub plateau_late: bool,
     /// Median of those flights, bytes.
     pub plateau: i64,
     /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
@@ -28,6 +30,8 @@ pub struct Context {
     pub lone: bool,
     /// Bytes in flight at the start of the sender's next pause.
     pub next_flight: Option<i64>,
+    /// A round later the sender waited again with no more in flight, and had more to send: no window in slow start did not grow.
+    pub stands_next: bool,
     /// Rate of the pause: its burst divided by its length, bytes per second.
     pub pace: Option<f64>,
     /// Other pauses of the sender with that rate within 15 %.

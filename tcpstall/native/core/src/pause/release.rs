@@ -1,6 +1,6 @@
 //! What may have released the data that ended a pause.
 
-use super::Facts;
+use super::{Facts, LEAST_PAUSE};
 use crate::time::Nanos;
 
 /// Part of a wait, as a divisor, from which data that left by itself may well have met the tolerance after an ACK.
@@ -8,6 +8,18 @@ const CHANCE: i64 = 4;
 
 /// Twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would be retransmitted.
 const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
+
+/// At half of the pauses or more the data left later after the ACK than a host answers, with nothing in flight: the same writer
+/// wakes as fast each time.
+pub(super) fn are_late(run: &[Facts]) -> bool {
+    let emptied = |pause: &&Facts| pause.ended && !pause.first && !pause.is_turn() && pause.left_in_flight == 0;
+    let (mut late, mut all) = (0, 0);
+    for pause in run.iter().filter(emptied) {
+        all += 1;
+        late += u32::from(pause.after_ack().is_some_and(|span| span > LEAST_PAUSE));
+    }
+    all >= super::pauses::ALIKE && 2 * late >= all
+}
 
 impl Facts {
     /// Packets were queued before the tap for most of the pause: the data that the sender had in flight is unknown.

@@ -90,7 +90,7 @@ impl Windows {
         if read.climb >= SURE_STEPS {
             window.cwnd = window.cwnd.min(round.out);
         }
-        if read.before_idle.is_some() && window.before_idle.is_none() {
+        if read.before_idle.is_some() && window.before_idle.is_none() && !self.lost {
             (window.before_idle, window.after_idle, window.old_known) = (read.before_idle, self.after_idle, true);
         }
         window
@@ -114,8 +114,7 @@ fn outlasts_timer(pause: &Facts) -> bool {
 /// fired. Some stacks apply the floor of 200 ms to the whole timer, and not to its variance part (RFC 6298 §2.4): the
 /// flights after the silence show whether the window was lowered.
 fn outlasts_floor(pause: &Facts) -> bool {
-    let floor = pause.srtt.map_or(timers::INITIAL_RTO, |srtt| srtt.max(timers::LINUX_RTO_MIN));
-    pause.ended && pause.left_in_flight == 0 && pause.duration() > floor
+    pause.ended && pause.left_in_flight == 0 && pause.duration() > timers::shortest_rto(pause.srtt)
 }
 
 fn round(pause: &Facts, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause {

@@ -17,6 +17,12 @@ pub fn rto(srtt: Option<Nanos>) -> Nanos {
     srtt.map_or(INITIAL_RTO, |srtt| srtt + LINUX_RTO_MIN)
 }
 
+/// The shortest retransmission timeout of any stack with this smoothed RTT: some apply the floor of 200 ms to the whole timer, and
+/// not to its variance part (RFC 6298 §2.4).
+pub fn shortest_rto(srtt: Option<Nanos>) -> Nanos {
+    srtt.map_or(INITIAL_RTO, |srtt| srtt.max(LINUX_RTO_MIN))
+}
+
 /// The probe timeout of RFC 8985 §7.2 as Linux sets it: 2·SRTT + 2 jiffies, plus one RTO floor where a single segment
 /// is in flight.
 pub fn probe_timeout(srtt: Option<Nanos>, segments_out: u32) -> Nanos {

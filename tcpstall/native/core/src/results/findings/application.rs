@@ -21,7 +21,7 @@ const MESSAGES: u64 = 3;
 /// Kind of a wait of an application.
 pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
     if stall.detail == details::APPLICATION_WINDOW {
-        return FindingKind::ApplicationWindow;
+        return FindingKind::FlowControl;
     }
     let answers = stall.detail == details::THINK_TIME;
     if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {

@@ -30,7 +30,7 @@ pub enum FindingKind {
     /// An end paused in the middle of a message.
     SentInPieces,
     /// An end went on only at its peer's messages, with TCP open.
-    ApplicationWindow,
+    FlowControl,
     /// Small messages in both directions, as of a terminal, a chat or a heartbeat: probably nobody waited.
     Messages,
     /// The client had no request, or an end had no data.
@@ -74,7 +74,7 @@ impl FindingKind {
             FindingKind::ServerSlow => "server-slow",
             FindingKind::ServerTimer => "server-timer",
             FindingKind::SentInPieces => "sent-in-pieces",
-            FindingKind::ApplicationWindow => "application-window",
+            FindingKind::FlowControl => "flow-control",
             FindingKind::Messages => "messages",
             FindingKind::Idle => "idle",
             FindingKind::Loss => "loss",

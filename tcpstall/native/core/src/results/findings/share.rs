@@ -22,6 +22,8 @@ const SLOW_HANDSHAKE: i64 = 3;
 const LEAST_DELAY: Nanos = Nanos::from_millis(1);
 /// Divisor of a flow's time: over a fifth of it in `sending`, the flow's rate needs an explanation.
 const RATE_SHARE: i64 = 5;
+/// Divisor of a flow's time: with large messages over a third of it, in which neither end could send, is the round trips'.
+const TRANSIT_SHARE: i64 = 3;
 /// Round trips that a rate must last: a window sent at once lasts less than one.
 const RATE_ROUNDS: i64 = 8;
 /// Consecutive requests that make a habit; any connection begins with a few.
@@ -107,7 +109,7 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
     if let Some(time) = round_trips(row) {
         shares.push(Share::of(FindingKind::RoundTrips, End::Client, time));
     }
-    if let Some(kind) = rate(row).filter(|kind| *kind != FindingKind::ApplicationWindow) {
+    if let Some(kind) = rate(row).filter(|kind| *kind != FindingKind::FlowControl) {
         let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
         // A stall of the path and a path that set the rate without stalls are the same finding.
         add(&mut shares, Share { recoverable: Nanos::ZERO, ..Share::of(kind, side, sending) });
@@ -182,7 +184,7 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares
         }
     }
     // Such waits claim their own time; an application's other pauses share what nobody claims.
-    let is_own = |part: &Share| part.kind == FindingKind::ApplicationWindow;
+    let is_own = |part: &Share| part.kind == FindingKind::FlowControl;
     let own: i64 = parts.iter().filter(|part| is_own(part)).map(Share::weight).sum();
     let rest = (time - Nanos(own)).or_zero();
     let all: i128 = parts.iter().filter(|part| !is_own(part)).map(|part| i128::from(part.weight())).sum();
@@ -270,7 +272,7 @@ pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
     Some(match rate(row)? {
         FindingKind::RateWindow => "congestion-window",
         FindingKind::RatePacing => "pacing",
-        FindingKind::RateApplication | FindingKind::ApplicationWindow => "application",
+        FindingKind::RateApplication | FindingKind::FlowControl => "application",
         FindingKind::RateSender => "sender",
         _ => "path",
     })
@@ -285,7 +287,7 @@ fn round_trips(row: &FlowRow) -> Option<Nanos> {
     let sending = if small { row.time_ns.of(Owner::Sending) } else { Nanos::ZERO };
     let time = row.time_ns.of(Owner::InTransit) + sending;
     let each = time.times(2) >= base.times(turns as i64);
-    let much = time.times(RATE_SHARE) > row.end_ns - row.start_ns;
+    let much = time.times(if small { RATE_SHARE } else { TRANSIT_SHARE }) > row.end_ns - row.start_ns;
     (turns >= TURNS && each && much && !sends_messages(row)).then_some(time)
 }
 
@@ -311,7 +313,7 @@ fn rate(row: &FlowRow) -> Option<FindingKind> {
         Nanos(waits.map(weight).sum()).times(OF_THE_RATE) > sending
     };
     if often(&|stall| stall.detail == details::APPLICATION_WINDOW) {
-        return Some(FindingKind::ApplicationWindow);
+        return Some(FindingKind::FlowControl);
     }
     let own = |cause: Cause| often(&|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER);
     Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {

@@ -1,0 +1,70 @@
+"""Silences at the receiver in which packets were lost on their way: their sender had sent more."""
+
+from tests.causes.triple import fires, look_alike, near_miss
+from tests.scene import Scene
+from tests.traits.exchanges import SEGMENT
+
+
+def broken_off(scene: Scene, after_ack_ms: float, *, push: bool = False) -> list[str]:
+    """Causes at the receiver of a silence in the middle of a write, so long after the ACK came, that a segment ends."""
+    scene.server.ip_ids = "zero"
+    scene.handshake(rtt_ms=20)
+    for _ in range(3):
+        scene.request()
+        scene.server_sends(2 * SEGMENT)
+        scene.client_acks()
+        scene.wait_ms(60)
+    scene.request()
+    scene.server_sends(5 * SEGMENT, tso=1, push=push)
+    scene.client_acks()
+    scene.wait_ms(after_ack_ms + 10)
+    scene.server_sends(SEGMENT, push=False)
+    scene.client_acks()
+    scene.server_sends(2 * SEGMENT)
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 150e6]
+    return [row["cause"] for row in rows]
+
+
+@fires
+def test_a_timer_whose_whole_length_has_a_floor_of_200_ms_ends_a_silence_in_mid_write(scene: Scene) -> None:
+    """Linux adds the floor to the round trip, RFC 6298 §2.4 has it for the whole."""
+    assert broken_off(scene, 201)[-1:] == ["retransmission"]
+
+
+@near_miss
+def test_no_timer_ends_a_shorter_one(scene: Scene) -> None:
+    assert "retransmission" not in broken_off(scene, 180)
+
+
+@look_alike
+def test_after_the_end_of_a_write_the_silence_is_the_applications(scene: Scene) -> None:
+    assert broken_off(scene, 201, push=True)[-1:] == ["app-limited"]
+
+
+def answered(scene: Scene, lost: int) -> list[bool]:
+    """Sureness of the server's thought before an answer of which the first segments never reached the receiver."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(3):
+        scene.request()
+        scene.server_sends(2 * SEGMENT)
+        scene.client_acks()
+        scene.wait_ms(50)
+    scene.request()
+    scene.wait_ms(70)
+    if lost:
+        scene.server_sends(lost * SEGMENT, lost=True)
+    scene.server_sends(SEGMENT)
+    rows = [
+        row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["cause"] == "app-limited"
+    ]
+    return [row["confidence"] >= 0.8 for row in rows[-1:]]
+
+
+@near_miss
+def test_thought_before_an_answer_whose_start_was_lost_is_unsure(scene: Scene) -> None:
+    assert True not in answered(scene, 2)
+
+
+@fires
+def test_thought_before_a_whole_answer_is_sure(scene: Scene) -> None:
+    assert answered(scene, 0) == [True]

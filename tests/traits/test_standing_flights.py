@@ -1,0 +1,104 @@
+"""Flights that stand although a congestion window would have grown, and buffers whose writer each ACK wakes."""
+
+from tests.causes.triple import causes, fires, look_alike, near_miss
+from tests.scene import Scene
+from tests.scene.network import Tap
+
+SEGMENT = 1_448
+
+
+def after_idle(scene: Scene, tap: Tap, *flights: int) -> list[tuple[str, bool]]:
+    """Answers in flights of so many segments, the last after an idle second: (cause, sure) of its waits."""
+    scene.handshake(rtt_ms=40)
+    for idle_ms in (80, 80, 80, 1_000):
+        scene.wait_ms(idle_ms)
+        scene.request()
+        for segments in flights:
+            scene.server_sends(segments * SEGMENT, tso=1, push=False)
+            scene.client_acks()
+    rows = [row for row in scene.flow(tap)["stalls"] if row["sender"] == "server" and 35e6 < row["duration_ns"] < 60e6]
+    return [(row["cause"], row["confidence"] >= 0.8) for row in rows[-len(flights) + 1 :]]
+
+
+@look_alike
+def test_a_buffer_of_ten_segments_is_no_window_that_an_idle_second_lowered(scene: Scene, tap: Tap) -> None:
+    """Ten segments are what an idle period leaves, and what the buffer holds: the next flight is no larger."""
+    assert "idle-restart" not in [cause for cause, _ in after_idle(scene, tap, 10, 10, 10, 6)]
+
+
+@fires
+def test_where_the_flights_grow_after_the_idle_second_the_window_was_lowered(scene: Scene, tap: Tap) -> None:
+    assert after_idle(scene, tap, 10, 20, 40)[0][0] == "idle-restart"
+
+
+@near_miss
+def test_without_a_larger_flight_before_it_a_restart_is_unsure(scene: Scene, tap: Tap) -> None:
+    assert ("idle-restart", True) not in after_idle(scene, tap, 10, 3)
+
+
+def marked(scene: Scene, segments: int, *, each: bool) -> float:
+    """Milliseconds of a window where so many segments stand and each ACK of one releases the next."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    sent = 0
+    for _ in range(segments):
+        scene.server_sends(SEGMENT, tso=1, push=each)
+    for _ in range(12):
+        for _ in range(segments):
+            sent += SEGMENT
+            scene.client_acks(upto=sent)
+            scene.wait_ms(0.1)
+            scene.server_sends(SEGMENT, tso=1, push=each)
+    return scene.lost_ms("server", "server")["cwnd-limited"]
+
+
+@look_alike
+def test_a_stack_that_marks_each_segment_may_wake_its_writer_at_each_ack(scene: Scene) -> None:
+    assert marked(scene, 12, each=True) == 0
+
+
+@fires
+def test_a_stack_that_marks_the_ends_of_writes_wakes_no_writer_at_each_ack(scene: Scene) -> None:
+    assert marked(scene, 12, each=False) > 100
+
+
+HALF_MS = 1.5
+"""Time in which an ACK reaches the server."""
+
+
+def answers(scene: Scene, *late_ms: float) -> list[float]:
+    """Confidence in a buffer where all of 5,000 bytes was acknowledged, and as many follow later, by turns."""
+    scene.handshake(rtt_ms=2 * HALF_MS)
+    scene.request()
+    for late in late_ms * 10:
+        scene.server_sends(5_000, tso=1)
+        scene.client_acks()
+        scene.wait_ms(HALF_MS + late)
+    rows = scene.flow("server")["stalls"]
+    return [row["confidence"] for row in rows if row["cause"] == "sndbuf-limited"]
+
+
+@fires
+def test_a_writer_that_goes_on_at_once_waits_for_its_buffer(scene: Scene) -> None:
+    assert max(answers(scene, 0.05, 0.2)) >= 0.8
+
+
+@near_miss
+def test_a_writer_that_is_late_half_of_the_times_may_follow_a_timer(scene: Scene) -> None:
+    assert max(answers(scene, 0.2, 0.32, 0.32), default=0) < 0.8
+
+
+@look_alike
+def test_acks_that_come_together_have_let_no_room_pass(scene: Scene) -> None:
+    """A host reads ten ACKs at once and answers half a millisecond after the first of them: the window was full."""
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    sent = 0
+    for segments in (10, 20):
+        scene.server_sends(segments * SEGMENT, push=False)
+        for ack in range(1, segments):
+            scene.client_acks(upto=sent + ack * SEGMENT)
+            scene.wait_ms(0.05)
+        sent += segments * SEGMENT
+    scene.server_sends(10 * SEGMENT)
+    assert causes(scene, "server") == ["cwnd-limited"]
