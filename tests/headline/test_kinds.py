@@ -11,7 +11,7 @@ from tcpstall.causes import Cause
 from tcpstall.findings import Finding, advice, evidence, findings, gain, sentence
 from tcpstall.findings.finding import IDLE
 from tests.headline.captures import KINDS, NOBODYS, feed, hello, server_slow, terminal
-from tests.scene import Scene
+from tests.scene import Reader, Scene
 from tests.scene.files import write
 from tests.scene.network import Tap
 
@@ -209,7 +209,7 @@ def _together(scene: Scene) -> None:
 
 def _large(scene: Scene) -> None:
     for _ in range(10):
-        scene.download(200_000)
+        scene.download(200_000, reader=Reader(buffer=30_000))
 
 
 @pytest.mark.parametrize("act", [_few, _together, _large])
@@ -220,6 +220,18 @@ def test_only_small_answers_to_one_request_after_another_are_round_trips(
     act(scene)
     scene.closes()
     assert "round-trips" not in {row.kind for row in found(scene)}
+
+
+def test_large_messages_cost_the_round_trip_in_which_neither_end_could_send(scene: Scene) -> None:
+    scene.handshake(rtt_ms=100)
+    for _ in range(12):
+        scene.client_transfers(60_000)
+        scene.server_sends(4)
+        scene.client_acks()
+    scene.closes()
+    rows = {row.kind: row for row in found(scene)}
+    assert rows["round-trips"].time_ns == pytest.approx(12 * 100e6, rel=0.15)
+    assert "rate-sender" not in rows
 
 
 def test_round_trips_come_after_what_a_repair_gives_back(scene: Scene) -> None:

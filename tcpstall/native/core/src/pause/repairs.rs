@@ -56,7 +56,6 @@ pub(super) struct Repairs {
     /// No retransmission that ends below this offset awaits its first ACK. Most ACKs stay below and need no search.
     settled_below: i64,
     /// No retransmission before the one with this number among those awaits its first ACK.
-    #[serde(skip)]
     first_waiting: usize,
     /// Time of the latest retransmission.
     pub(super) last: Option<Nanos>,

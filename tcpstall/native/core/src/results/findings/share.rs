@@ -240,10 +240,13 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
         Cause::AppLimited => of_application(row, stall, beats),
         // On a path that reorders, a hole that SACK reports fills by itself.
         Cause::Retransmission if stall.detail == details::RECOVERY && held_back(row, stall) => FindingKind::Reordering,
-        Cause::Retransmission if !stall.ended && is_too_large(row, stall.sender) => FindingKind::PathMtu,
         Cause::Retransmission => {
             let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if end == stall.sender);
-            if gone && !stall.ended { FindingKind::PeerGone } else { FindingKind::Loss }
+            match stall.ended {
+                false if gone => FindingKind::PeerGone,
+                false if is_too_large(row, stall.sender) => FindingKind::PathMtu,
+                _ => FindingKind::Loss,
+            }
         }
         Cause::Unexplained if held_back(row, stall) => FindingKind::Reordering,
         cause => of_transport(cause),
@@ -251,7 +254,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
 }
 
 /// The timer fired again and again for a full segment, and none was ever acknowledged, although shorter ones were: the path
-/// carries no packets as large, and nobody told the sender (RFC 2923 §2.1).
+/// carries no packets as large, and nobody told the sender (RFC 2923 §2.1). The peer is still there.
 fn is_too_large(row: &FlowRow, sender: End) -> bool {
     let direction = row.directions.of(sender);
     direction.loses_full_segments && direction.repair.timeouts >= TOO_LARGE
