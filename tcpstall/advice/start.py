@@ -124,7 +124,7 @@ def _why(case: Case, fit: sizing.InitialWindow) -> str:
 
 
 def _helps(case: Case, fit: sizing.InitialWindow) -> str:
-    filled = any(stall.detail == Detail.INITIAL_WINDOW for stall in case.stalls)
+    filled = any(stall.detail == Detail.INITIAL_WINDOW and stall.sender == case.sender for stall in case.flow.stalls)
     first = case.own.initial_window_bytes if filled else None
     now = sizing.segments_in(first or 10 * case.mss_bytes, case.mss_bytes)
     total = largest_message(case)

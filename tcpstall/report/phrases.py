@@ -275,8 +275,9 @@ def _values(stalls: Sequence[Stall], name: str) -> str:
 
 def _from_segments(flow: Flow, stalls: Sequence[Stall]) -> str:
     """The initial window, where the first flight filled it: a server's first words over TLS are fewer."""
-    sender = flow.directions[_sender(stalls)]
-    filled = any(stall.detail == Detail.INITIAL_WINDOW for stall in stalls)
+    end = _sender(stalls)
+    sender = flow.directions[end]
+    filled = any(stall.detail == Detail.INITIAL_WINDOW and stall.sender == end for stall in flow.stalls)
     if not filled or not sender.initial_window_bytes or not sender.mss_bytes:
         return ""
     return f" from {counted(-(-sender.initial_window_bytes // sender.mss_bytes), 'segment')}"
