@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tcpstall.causes import Detail
-from tcpstall.model import Stall
+from tcpstall.model import Flow, Side, Stall
 from tcpstall.units import confidence, duration, exact, number, per_second
 
-__all__ = ["facts", "length", "mostly", "own_pauses", "packets"]
+__all__ = ["facts", "filled_window", "length", "mostly", "own_pauses", "packets"]
 
 _PACKETS = ("last_packet", "freed_by_packet", "next_packet")
 """Last data before the wait, what freed it, first data after it."""
@@ -59,6 +59,12 @@ def mostly(stalls: Sequence[Stall], name: str) -> int | None:
 def own_pauses(stalls: Sequence[Stall]) -> Sequence[Stall]:
     """Without the waits for the peer's turn, where there are others: the peer paused, seen from here."""
     return [stall for stall in stalls if stall.detail != Detail.AWAITING_PEER] or stalls
+
+
+def filled_window(flow: Flow, end: Side) -> int | None:
+    """The end's initial window in bytes, where its first flight filled it: first words over TLS are fewer."""
+    filled = any(stall.detail == Detail.INITIAL_WINDOW and stall.sender == end for stall in flow.stalls)
+    return flow.directions[end].initial_window_bytes if filled else None
 
 
 def length(stall: Stall) -> str:

@@ -5,7 +5,7 @@ from tcpstall.advice.case import Case
 from tcpstall.advice.needs import first_window, initial_window, largest_message
 from tcpstall.advice.remedy import Platform, Remedy, bsd, linux, unknown, windows
 from tcpstall.advice.shell import KEPT, changed_route, raised, sysctl
-from tcpstall.causes import Detail
+from tcpstall.facts import filled_window
 from tcpstall.model import IdleClose
 from tcpstall.units import counted, duration, number, size
 
@@ -124,8 +124,7 @@ def _why(case: Case, fit: sizing.InitialWindow) -> str:
 
 
 def _helps(case: Case, fit: sizing.InitialWindow) -> str:
-    filled = any(stall.detail == Detail.INITIAL_WINDOW and stall.sender == case.sender for stall in case.flow.stalls)
-    first = case.own.initial_window_bytes if filled else None
+    first = filled_window(case.flow, case.sender)
     now = sizing.segments_in(first or 10 * case.mss_bytes, case.mss_bytes)
     total = largest_message(case)
     before = sizing.slow_start_rounds(total, case.mss_bytes, now)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tcpstall.causes import Cause, Detail
-from tcpstall.facts import mostly
+from tcpstall.facts import filled_window, mostly
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.outcome import handshake_phrase, never_acknowledged
 from tcpstall.report.path import busy_path, busy_path_of
@@ -274,13 +274,9 @@ def _values(stalls: Sequence[Stall], name: str) -> str:
 
 
 def _from_segments(flow: Flow, stalls: Sequence[Stall]) -> str:
-    """The initial window, where the first flight filled it: a server's first words over TLS are fewer."""
     end = _sender(stalls)
-    sender = flow.directions[end]
-    filled = any(stall.detail == Detail.INITIAL_WINDOW and stall.sender == end for stall in flow.stalls)
-    if not filled or not sender.initial_window_bytes or not sender.mss_bytes:
-        return ""
-    return f" from {counted(-(-sender.initial_window_bytes // sender.mss_bytes), 'segment')}"
+    window, mss = filled_window(flow, end), flow.directions[end].mss_bytes
+    return f" from {counted(-(-window // mss), 'segment')}" if window and mss else ""
 
 
 def _at_level(stalls: Sequence[Stall]) -> str:

@@ -5,15 +5,20 @@ from tests.scene import Scene
 from tests.traits.exchanges import SEGMENT
 
 
-def broken_off(scene: Scene, after_ack_ms: float, *, push: bool = False) -> list[str]:
-    """Causes at the receiver of a silence in the middle of a write, so long after the ACK came, that a segment ends."""
-    scene.server.ip_ids = "zero"
+def acquainted(scene: Scene, *, rest_ms: float) -> None:
+    """Three answers of two segments, with a rest after each."""
     scene.handshake(rtt_ms=20)
     for _ in range(3):
         scene.request()
         scene.server_sends(2 * SEGMENT)
         scene.client_acks()
-        scene.wait_ms(60)
+        scene.wait_ms(rest_ms)
+
+
+def broken_off(scene: Scene, after_ack_ms: float, *, push: bool = False) -> list[str]:
+    """Causes at the receiver of a silence in the middle of a write, so long after the ACK came, that a segment ends."""
+    scene.server.ip_ids = "zero"
+    acquainted(scene, rest_ms=60)
     scene.request()
     scene.server_sends(5 * SEGMENT, tso=1, push=push)
     scene.client_acks()
@@ -43,12 +48,7 @@ def test_after_the_end_of_a_write_the_silence_is_the_applications(scene: Scene) 
 
 def answered(scene: Scene, lost: int) -> list[bool]:
     """Sureness of the server's thought before an answer of which the first segments never reached the receiver."""
-    scene.handshake(rtt_ms=20)
-    for _ in range(3):
-        scene.request()
-        scene.server_sends(2 * SEGMENT)
-        scene.client_acks()
-        scene.wait_ms(50)
+    acquainted(scene, rest_ms=50)
     scene.request()
     scene.wait_ms(70)
     if lost:

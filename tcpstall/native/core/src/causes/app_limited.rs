@@ -65,10 +65,10 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.first || pause.is_turn() && !goes_on_uploading(pause) {
         let thinking = pause.after_peer().unwrap_or(pause.duration());
         let detail = if thinking + thinking >= pause.duration() { details::THINK_TIME } else { details::AWAITING_PEER };
-        // Data in flight before the capture began may have delayed the first data that the capture holds; so may a path that
-        // was still as long as in the handshake.
         // What was lost before the tap left earlier.
         let lost = !pause.near_sender() && (pause.hole_before > 0 || pause.lost_before_tap > 0);
+        // Data in flight before the capture began may have delayed the first data that the capture holds; so may a path that
+        // was still as long as in the handshake.
         let delayed = pause.first && !pause.from_start || pause.context.as_in_handshake || lost;
         return yes(detail, if delayed { 0.75 } else { 0.93 });
     }

@@ -204,8 +204,8 @@ packed!(Facts {
     flight_at_start, segments_at_start, segments_held, room_at_start, room_held, window, window_field, least_room,
     largest_window, briefs_out, acks, slowest_ack, acked, acked_in_time, last_ack, last_ack_packet, widened,
     all_acked, room_since, left_in_flight, closed, reopened, probes, persist, reading, cwnd, phase, losses,
-    cwnd_before_idle, cwnd_after_idle, message_acks, message_at, peer_bytes, peer_first, peer_last, peer_packet, retransmissions,
-    first_retransmission, repair, held, overtaken, lost_before_tap, hole_before, left_edge, loss_hints, last_hint,
+    cwnd_before_idle, cwnd_after_idle, message_acks, message_at, peer_bytes, peer_first, peer_last, peer_packet,
+    retransmissions, first_retransmission, repair, held, overtaken, lost_before_tap, hole_before, left_edge, loss_hints, last_hint,
     recovered, hole, left_out, unseen,
 });
 

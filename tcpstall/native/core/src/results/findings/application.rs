@@ -65,9 +65,7 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
 /// True if the peer closed before the wait ended: the next data answered the close, and all data had been exchanged
 /// before.
 fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
-    let connection = &row.connection;
-    let inside = connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
-    inside && connection.closed_by != Some(stall.sender)
+    idle::closes_inside(row, stall) && row.connection.closed_by != Some(stall.sender)
 }
 
 /// The server speaks first, as of mail, databases and shells, and did so late; the client had waited for that and went on.

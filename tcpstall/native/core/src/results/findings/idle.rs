@@ -41,10 +41,14 @@ fn is_last(row: &FlowRow, stall: &StallRow) -> bool {
     row.stalls.iter().filter(after).all(|other| closed.is_some_and(|closed| closed <= other.end_ns))
 }
 
+/// The connection was closed during the wait.
+pub(super) fn closes_inside(row: &FlowRow, stall: &StallRow) -> bool {
+    row.connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns)
+}
+
 /// True if the wait ended with the farewell of a TLS connection that had been closed meanwhile.
 pub(super) fn answers_close(row: &FlowRow, stall: &StallRow) -> bool {
-    let inside = row.connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
-    inside && (1..=MESSAGE).contains(&stall.then_bytes) && is_last(row, stall) && carries_tls(row)
+    closes_inside(row, stall) && (1..=MESSAGE).contains(&stall.then_bytes) && is_last(row, stall) && carries_tls(row)
 }
 
 /// True if a client acknowledged what it had received, as in HTTP/2: that is no beginning of a request.
