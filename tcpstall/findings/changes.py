@@ -23,6 +23,7 @@ _ADVICE: Mapping[str, str] = {
     "refused": "start the service, or find the firewall that rejects it",
     "half-open": "find why the client gave up, or what drops the SYN-ACKs",
     "handshake-loss": "find what drops SYNs: accept queue, firewall or path",
+    "accept-queue": "look at its accept queue (ss -lt, ListenOverflows of nstat): raise the backlog, or accept faster",
     "handshake-slow": "look at the server's load and accept queue",
     "handshake-distance": "reuse connections, or serve from nearer",
     "server-slow": "look at the server's application: it had the request",

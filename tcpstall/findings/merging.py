@@ -15,6 +15,7 @@ _MANY_HOSTS = 6
 
 _OF_THE_PATH = FAILURES | {
     "handshake-loss",
+    "accept-queue",
     "handshake-slow",
     "handshake-distance",
     "loss",

@@ -15,6 +15,7 @@ _HEADLINES = {
     "peer-gone": "peer gone",
     "reset": "reset in mid-transfer",
     "handshake-loss": "handshake slow by loss",
+    "accept-queue": "server slow to accept",
     "handshake-slow": "handshake slow to be answered",
     "handshake-distance": "handshakes over a long path",
     "server-slow": "server slow to answer",
@@ -100,6 +101,9 @@ def sentence(finding: Finding) -> str:
         case "server-slow":
             verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
             return f"{place} {verb} slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
+        case "accept-queue":
+            verb = "is" if finding.address else "are"
+            return f"{place} {verb} probably slow to accept: {span} in {counted(finding.flows, 'connection')}"
         case "server-timer":
             return f"nobody may have waited: {place} answers by a timer, {_timed(finding)}: a long poll, or a timeout"
         case kind if kind in RATES:
@@ -157,6 +161,10 @@ def _half_open(finding: Finding) -> str:
 
 def _handshake_slow(finding: Finding) -> str:
     return "no SYN was sent again, the answer came late"
+
+
+def _accept_queue(finding: Finding) -> str:
+    return "it ignored SYNs or first data, and answered copies of them"
 
 
 def _handshake_loss(finding: Finding) -> str:
@@ -284,6 +292,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "peer-gone": _gone,
     "reset": _reset,
     "half-open": _half_open,
+    "accept-queue": _accept_queue,
     "handshake-slow": _handshake_slow,
     "handshake-loss": _handshake_loss,
     "server-slow": _server_slow,

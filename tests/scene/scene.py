@@ -56,11 +56,12 @@ class Scene:
         timestamps: bool = True,
         ecn: bool = False,
         lost_syns: int = 0,
+        ignored_syns: int = 0,
         lost_syn_acks: int = 0,
         answered: bool = True,
         refused: bool = False,
     ) -> None:
-        """SYN, SYN-ACK, ACK; a lost SYN or SYN-ACK is repeated after 1, 2, 4 … seconds. Or a RST has it `refused`."""
+        """SYN, SYN-ACK, ACK; what is lost, or an ignored SYN, is sent again after 1, 2, 4 … s. Or a RST has it `refused`."""
         if rtt_ms is not None:
             self.path(rtt_ms=rtt_ms)
         for host, size, scale, window in (
@@ -70,8 +71,8 @@ class Scene:
             host.mss, host.timestamps, host.ecn, host.window = size, timestamps, ecn, window
             host.window_scale = None if client_scale is None or server_scale is None else scale
             host.srtt_ns = sum(way.delay_ns for way in self.network.ways.values())
-        for attempt in range(lost_syns):
-            self._syn(self.client, lost=True)
+        for attempt in range(lost_syns + ignored_syns):
+            self._syn(self.client, lost=attempt < lost_syns)
             self.wait_ms(SYN_TIMEOUT_MS << attempt)
         self._syn(self.client, lost=not answered)
         if refused:

@@ -24,6 +24,7 @@ _LIKE: Mapping[str, Cause] = {
     "refused": Cause.HANDSHAKE,
     "half-open": Cause.HANDSHAKE,
     "handshake-loss": Cause.HANDSHAKE,
+    "accept-queue": Cause.HANDSHAKE,
     "handshake-slow": Cause.HANDSHAKE,
     "peer-gone": Cause.RETRANSMISSION,
     "loss": Cause.RETRANSMISSION,

@@ -231,7 +231,8 @@ row! {
         pub outcome: OutcomeRow,
         /// Limit that set the rate of a flow that was sending for more than a fifth of its time: `path`,
         /// `congestion-window`,
-        /// `pacing`, `application`, or `sender` where the last two cannot be distinguished; absent for every other flow.
+        /// `receive-window`, `send-buffer`, `pacing`, `application`, or `sender` where the last two cannot be distinguished;
+        /// absent for every other flow.
         #[json(if_any)]
         pub rate_set_by: Option<&'static str>,
         /// Time that causes own: `time_ns` without sending, in-transit and closing.

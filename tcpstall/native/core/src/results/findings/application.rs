@@ -13,8 +13,9 @@ use crate::time::Nanos;
 
 /// Segment size that every host accepts (RFC 9293 §3.7.1).
 pub(super) const LEAST_SEGMENT: u64 = 536;
-/// Time after which a server greets late: a lookup of the client's name that fails takes seconds.
-const LATE_GREETING: Nanos = Nanos::from_millis(1_000);
+/// Time after which a greeting, or an answer of a few bytes, is late: a lookup of the client's name that fails takes seconds, and
+/// so does a lock.
+const LATE: Nanos = Nanos::from_millis(1_000);
 /// Exchanges from which small payloads in both directions are a terminal or a heartbeat, and not one small request.
 const MESSAGES: u64 = 3;
 
@@ -33,7 +34,8 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     if answers && greets_late(row, stall) {
         return FindingKind::ServerSlow;
     }
-    if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
+    let asked = answers && weight(stall) >= LATE.0 && beats.is_asked_for(stall);
+    if sends_messages(row) && !asked || beats.has(stall) || !answers && beats.is_between(stall) {
         return FindingKind::Messages;
     }
     // A client that has said nothing longer than an acknowledgement has asked for nothing.
@@ -73,7 +75,7 @@ fn greets_late(row: &FlowRow, stall: &StallRow) -> bool {
     let Some([greeting, next, ..]) = row.exchanges.as_deref() else { return false };
     let first = greeting.request_bytes == 0 && greeting.requester == End::Client && stall.sender == End::Server;
     let inside = greeting.start_ns <= stall.start_ns && stall.end_ns <= greeting.end_ns;
-    first && inside && weight(stall) >= LATE_GREETING.0 && next.start_ns - greeting.end_ns <= LATE_GREETING
+    first && inside && weight(stall) >= LATE.0 && next.start_ns - greeting.end_ns <= LATE
 }
 
 /// Small payloads in both directions, more than one small request and its answer.

@@ -4,7 +4,7 @@ use super::idle::carries_tls;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
-use crate::exchange::Exchange;
+use crate::exchange::{AT_ONCE, Exchange};
 use crate::flow::End;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
@@ -27,6 +27,11 @@ const ERROR: u16 = 400;
 /// Messages without a request that make a habit.
 const HABIT: usize = 3;
 
+/// Exchanges from which it shows that a client asks on and on.
+const ASKED: usize = 4;
+/// Quarters of the answers after which such a client asks on at once.
+const MOSTLY: usize = 3;
+
 /// Silences of each end's application.
 #[derive(Default)]
 pub(super) struct Beats {
@@ -44,6 +49,8 @@ pub(super) struct Beats {
     /// Lengths, in order, of the server's long times before its answers, where these take nearly all of the time between
     /// the first of them and the last.
     answers: Vec<Silence>,
+    /// Start and end, in order, of the exchanges in which a program waited for the answer.
+    asked: Vec<(Nanos, Nanos)>,
 }
 
 type Silence = (End, &'static str, i64);
@@ -61,7 +68,7 @@ impl Beats {
         }
         between.sort_unstable();
         let echoes = echoes(row.exchanges.as_deref().unwrap_or_default(), carries_tls(row));
-        Beats { small, own, between, echoes, answers: answers(row) }
+        Beats { small, own, between, echoes, answers: answers(row), asked: asked(row) }
     }
 
     /// True for an answer whose time a timer set: several of the flow took as long, and hardly another as much.
@@ -69,6 +76,11 @@ impl Beats {
         let length = weight(stall);
         let alike = within(&self.answers, stall, length - length / BEAT, length + length / BEAT);
         length >= LEAST_TIMED.0 && alike >= BEATS && 2 * alike >= self.answers.len()
+    }
+
+    /// True if a program waited for the answer that ended this wait, and asked on at once.
+    pub(super) fn is_asked_for(&self, stall: &StallRow) -> bool {
+        is_inside(&self.asked, stall)
     }
 
     /// True if the end sent little data before that wait and after it.
@@ -79,8 +91,7 @@ impl Beats {
     /// True for a timer's silence or an echo: messages came after silences of that length; or most of the end's
     /// unprompted data did, whatever its size; or the answer is an echo.
     pub(super) fn has(&self, stall: &StallRow) -> bool {
-        let begun = self.echoes.partition_point(|(start, _)| *start < stall.end_ns);
-        if stall.detail == details::THINK_TIME && begun > 0 && stall.end_ns <= self.echoes[begun - 1].1 {
+        if stall.detail == details::THINK_TIME && is_inside(&self.echoes, stall) {
             return true;
         }
         let length = weight(stall);
@@ -88,6 +99,31 @@ impl Beats {
         let mostly = |alike: usize| alike >= BEATS && 2 * alike >= within(&self.own, stall, 0, i64::MAX);
         length >= LEAST_BEAT.0 && (alike(&self.small) >= BEATS || mostly(alike(&self.own)))
     }
+}
+
+/// The wait ended in one of those exchanges.
+fn is_inside(exchanges: &[(Nanos, Nanos)], stall: &StallRow) -> bool {
+    let begun = exchanges.partition_point(|(start, _)| *start < stall.end_ns);
+    begun > 0 && stall.end_ns <= exchanges[begun - 1].1
+}
+
+/// Start and end of the exchanges in which a program waited for the answer: it asked at once after the answer before, and asks
+/// on at once, here and nearly always. Messages of the commonest length may acknowledge events; over TLS any may.
+fn asked(row: &FlowRow) -> Vec<(Nanos, Nanos)> {
+    let (Some(exchanges), Some(rtt)) = (row.exchanges.as_deref(), row.base_rtt_ns) else { return Vec::new() };
+    let soon = |one: &Exchange, next: &Exchange| next.start_ns - one.end_ns <= rtt + AT_ONCE;
+    let often = exchanges.windows(2).filter(|pair| soon(&pair[0], &pair[1])).count();
+    let loops = exchanges.len() >= ASKED && 4 * often >= MOSTLY * (exchanges.len() - 1);
+    if !loops || row.connection.unprompted > 0 || carries_tls(row) {
+        return Vec::new();
+    }
+    let mut lengths: Vec<u64> = exchanges.iter().map(|exchange| exchange.request_bytes).collect();
+    lengths.sort_unstable();
+    let commonest = lengths.chunk_by(|one, other| one == other).max_by_key(|alike| alike.len());
+    let habit = commonest.filter(|alike| alike.len() >= HABIT).map(|alike| alike[0]);
+    let asks = exchanges.windows(3).filter(|three| soon(&three[0], &three[1]) && soon(&three[1], &three[2]));
+    let asks = asks.map(|three| &three[1]).filter(|exchange| Some(exchange.request_bytes) != habit);
+    asks.map(|exchange| (exchange.start_ns, exchange.end_ns)).collect()
 }
 
 fn echoes(exchanges: &[Exchange], tls: bool) -> Vec<(Nanos, Nanos)> {

@@ -19,6 +19,8 @@ pub enum FindingKind {
     Reset,
     /// A SYN or a SYN-ACK was retransmitted.
     HandshakeLoss,
+    /// SYNs or first data reached the server, and it ignored them for a while: its accept queue was probably full.
+    AcceptQueue,
     /// The handshake took far longer than a round trip, and nothing was retransmitted.
     HandshakeSlow,
     /// Handshakes of one normal round trip.
@@ -69,6 +71,7 @@ impl FindingKind {
             FindingKind::PeerGone => "peer-gone",
             FindingKind::Reset => "reset",
             FindingKind::HandshakeLoss => "handshake-loss",
+            FindingKind::AcceptQueue => "accept-queue",
             FindingKind::HandshakeSlow => "handshake-slow",
             FindingKind::HandshakeDistance => "handshake-distance",
             FindingKind::ServerSlow => "server-slow",

@@ -3,11 +3,13 @@
 //! Memory is bounded, because a stranger can name as many services as there are addresses and ports: beyond a limit the
 //! findings with the least time are grouped by host, and those of hosts into one group.
 
+mod accept;
 mod application;
 mod beats;
 mod idle;
 mod kind;
 mod parts;
+mod rate;
 mod room;
 mod row;
 mod share;
@@ -22,8 +24,8 @@ use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
+pub(super) use self::rate::rate_set_by;
 use self::row::{Example, place};
-pub(super) use self::share::rate_set_by;
 use self::share::{Share, shares};
 use self::spread::Spread;
 use self::weight::weight;

@@ -2,10 +2,12 @@
 
 use smallvec::smallvec;
 
-use super::application::{LEAST_SEGMENT, of_application, sends_messages};
+use super::accept;
+use super::application::{LEAST_SEGMENT, of_application};
 use super::beats::Beats;
 use super::idle;
 use super::kind::FindingKind;
+use super::rate::{RATE_SEGMENTS, hardly_seen, main_sender, rate, round_trips};
 use super::weight::weight;
 use crate::causes::Cause;
 use crate::causes::details;
@@ -20,22 +22,6 @@ use crate::time::Nanos;
 const SLOW_HANDSHAKE: i64 = 3;
 /// Smallest delay of such a handshake: a smaller one may be a host that schedules late.
 const LEAST_DELAY: Nanos = Nanos::from_millis(1);
-/// Divisor of a flow's time: over a fifth of it in `sending`, the flow's rate needs an explanation.
-const RATE_SHARE: i64 = 5;
-/// Divisor of a flow's time: with large messages over a third of it, in which neither end could send, is the round trips'.
-const TRANSIT_SHARE: i64 = 3;
-/// Round trips that a rate must last: a window sent at once lasts less than one.
-const RATE_ROUNDS: i64 = 8;
-/// Consecutive requests that make a habit; any connection begins with a few.
-const TURNS: u64 = 8;
-/// Segments of an answer that takes one round trip: the first window (RFC 6928 §2).
-const FIRST_WINDOW: u64 = 10;
-/// Segments of the smallest transfer with a rate: the initial window (RFC 6928) sent twice.
-const RATE_SEGMENTS: u64 = 20;
-/// Ratio of the bottleneck's rate to the flow's rate up to which the path set the rate.
-const SAME_RATE: f64 = 1.25;
-/// Divisor of the sending time: waits of a kind below a twentieth of it did not set the rate.
-const OF_THE_RATE: i64 = 20;
 /// Timeouts in a row that are no accident.
 const TOO_LARGE: u32 = 3;
 /// Divisor of the segments: where a twentieth of them comes late the path reorders; a route change reorders once.
@@ -150,6 +136,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
             let again = stall.is_some_and(|stall| stall.detail == details::SYN_LOSS);
             let late = time > base.times(SLOW_HANDSHAKE) && time - base > LEAST_DELAY;
             match (again, late && row.base_rtt_ns.is_some()) {
+                (true, _) if accept::ignored_syn(row) => FindingKind::AcceptQueue,
                 (true, _) => FindingKind::HandshakeLoss,
                 (false, true) => FindingKind::HandshakeSlow,
                 (false, false) if time > Nanos::ZERO => FindingKind::HandshakeDistance,
@@ -163,7 +150,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
     if kind == FindingKind::HalfOpen && row.directions.client.syn.count == 1 {
         share.recoverable = Nanos::ZERO;
     }
-    if matches!(kind, FindingKind::HandshakeLoss | FindingKind::HandshakeSlow) {
+    if matches!(kind, FindingKind::HandshakeLoss | FindingKind::HandshakeSlow | FindingKind::AcceptQueue) {
         share.recoverable = (time - base).or_zero();
     }
     share.stalls.extend(stall);
@@ -221,12 +208,6 @@ fn of_transport(cause: Cause) -> FindingKind {
     }
 }
 
-/// The capture lacks more of the flow's data than it holds, so data may have been sent in its silences. Closed windows
-/// and retransmissions are visible all the same.
-fn hardly_seen(row: &FlowRow) -> bool {
-    row.trust.unseen_bytes > row.directions.client.bytes + row.directions.server.bytes
-}
-
 fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
     match stall.cause {
         cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => {
@@ -245,6 +226,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
             match stall.ended {
                 false if gone => FindingKind::PeerGone,
                 false if is_too_large(row, stall.sender) => FindingKind::PathMtu,
+                _ if accept::ignored_data(row, stall) => FindingKind::AcceptQueue,
                 _ => FindingKind::Loss,
             }
         }
@@ -270,62 +252,6 @@ fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
     })
 }
 
-/// Name of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
-pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
-    Some(match rate(row)? {
-        FindingKind::RateWindow => "congestion-window",
-        FindingKind::RatePacing => "pacing",
-        FindingKind::RateApplication | FindingKind::FlowControl => "application",
-        FindingKind::RateSender => "sender",
-        _ => "path",
-    })
-}
-
-/// Time in which only requests and small answers were in flight, for a connection whose requests are consecutive and
-/// take more than a fifth of its time. Of larger messages each costs the round trip in which neither end could send.
-fn round_trips(row: &FlowRow) -> Option<Nanos> {
-    let (base, turns) = (row.base_rtt_ns?, row.connection.exchanges);
-    let end = row.directions.of(main_sender(row));
-    let small = end.bytes <= turns * FIRST_WINDOW * u64::from(end.mss_bytes?);
-    let sending = if small { row.time_ns.of(Owner::Sending) } else { Nanos::ZERO };
-    let time = row.time_ns.of(Owner::InTransit) + sending;
-    let each = time.times(2) >= base.times(turns as i64);
-    let much = time.times(if small { RATE_SHARE } else { TRANSIT_SHARE }) > row.end_ns - row.start_ns;
-    (turns >= TURNS && each && much && !sends_messages(row)).then_some(time)
-}
-
-/// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
-fn rate(row: &FlowRow) -> Option<FindingKind> {
-    let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
-    let direction = row.directions.of(main_sender(row));
-    let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
-    let has_rate = sending.times(RATE_SHARE) > length && long && direction.segments >= RATE_SEGMENTS;
-    // A terminal has messages in flight all the while, and no rate.
-    if !has_rate || hardly_seen(row) || round_trips(row).is_some() || sends_messages(row) {
-        return None;
-    }
-    let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
-    if direction.path.bottleneck_bytes_per_s.is_some_and(|rate| rate as f64 <= reached * SAME_RATE) {
-        return Some(FindingKind::Limit(Cause::BandwidthLimited));
-    }
-    if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
-        return Some(FindingKind::RateWindow);
-    }
-    let often = |alike: &dyn Fn(&StallRow) -> bool| {
-        let waits = row.stalls.iter().filter(|stall| stall.sender == main_sender(row) && alike(stall));
-        Nanos(waits.map(weight).sum()).times(OF_THE_RATE) > sending
-    };
-    if often(&|stall| stall.detail == details::APPLICATION_WINDOW) {
-        return Some(FindingKind::FlowControl);
-    }
-    let own = |cause: Cause| often(&|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER);
-    Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {
-        (true, false) => FindingKind::RatePacing,
-        (false, true) => FindingKind::RateApplication,
-        _ => FindingKind::RateSender,
-    })
-}
-
 /// The end that reset a connection before all data was exchanged.
 fn reset(row: &FlowRow) -> Option<End> {
     let connection = &row.connection;
@@ -338,10 +264,6 @@ fn reset(row: &FlowRow) -> Option<End> {
     let cut = row.exchanges.iter().flatten().next_back().is_some_and(|exchange| !exchange.complete);
     let amid = connection.unanswered > 0 || cut || connection.exchanges == 0;
     (said && amid && !idle).then_some(by)
-}
-
-fn main_sender(row: &FlowRow) -> End {
-    if row.directions.client.bytes > row.directions.server.bytes { End::Client } else { End::Server }
 }
 
 /// The end to which a cause without waits of its own is assigned.

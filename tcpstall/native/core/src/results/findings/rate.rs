@@ -1,0 +1,117 @@
+//! Tells what set the rate of a flow that was sending for most of its time, and which flows have no rate but round trips.
+
+use super::application::sends_messages;
+use super::kind::FindingKind;
+use super::weight::weight;
+use crate::causes::{Cause, details};
+use crate::flow::End;
+use crate::results::ledger::Owner;
+use crate::results::rows::{FlowRow, StallRow};
+use crate::time::Nanos;
+
+/// Divisor of a flow's time: over a fifth of it in `sending`, the flow's rate needs an explanation.
+const RATE_SHARE: i64 = 5;
+/// Divisor of a flow's time: with large messages over a third of it, in which neither end could send, is the round trips'.
+const TRANSIT_SHARE: i64 = 3;
+/// Round trips that a rate must last: a window sent at once lasts less than one.
+const RATE_ROUNDS: i64 = 8;
+/// Consecutive requests that make a habit; any connection begins with a few.
+const TURNS: u64 = 8;
+/// Segments of an answer that takes one round trip: the first window (RFC 6928 §2).
+const FIRST_WINDOW: u64 = 10;
+/// Segments of the smallest transfer with a rate: the initial window (RFC 6928) sent twice.
+pub(super) const RATE_SEGMENTS: u64 = 20;
+/// Ratio of the bottleneck's rate to the flow's rate up to which the path set the rate.
+const SAME_RATE: f64 = 1.25;
+/// Divisor of the sending time: waits of a kind below a twentieth of it did not set the rate.
+const OF_THE_RATE: i64 = 20;
+/// Divisor of the busy or sending time: a window or a buffer that held the sender for a fifth of it set the rate.
+const OF_A_WINDOW: i64 = 5;
+
+/// Name of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
+pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
+    Some(match rate(row)? {
+        FindingKind::RateWindow => "congestion-window",
+        FindingKind::RatePacing => "pacing",
+        FindingKind::RateApplication | FindingKind::FlowControl => "application",
+        FindingKind::RateSender => "sender",
+        FindingKind::Limit(Cause::RwndLimited) => "receive-window",
+        FindingKind::Limit(Cause::SndbufLimited) => "send-buffer",
+        _ => "path",
+    })
+}
+
+/// Time in which only requests and small answers were in flight, for a connection whose requests are consecutive and
+/// take more than a fifth of its time. Of larger messages each costs the round trip in which neither end could send.
+pub(super) fn round_trips(row: &FlowRow) -> Option<Nanos> {
+    let (base, turns) = (row.base_rtt_ns?, row.connection.exchanges);
+    let end = row.directions.of(main_sender(row));
+    let small = end.bytes <= turns * FIRST_WINDOW * u64::from(end.mss_bytes?);
+    let sending = if small { row.time_ns.of(Owner::Sending) } else { Nanos::ZERO };
+    let time = row.time_ns.of(Owner::InTransit) + sending;
+    let each = time.times(2) >= base.times(turns as i64);
+    let much = time.times(if small { RATE_SHARE } else { TRANSIT_SHARE }) > row.end_ns - row.start_ns;
+    (turns >= TURNS && each && much && !sends_messages(row)).then_some(time)
+}
+
+/// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
+pub(super) fn rate(row: &FlowRow) -> Option<FindingKind> {
+    let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
+    let direction = row.directions.of(main_sender(row));
+    let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
+    let has_rate = sending.times(RATE_SHARE) > length && long && direction.segments >= RATE_SEGMENTS;
+    // A terminal has messages in flight all the while, and no rate.
+    if !has_rate || hardly_seen(row) || round_trips(row).is_some() || sends_messages(row) {
+        return None;
+    }
+    let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
+    if direction.path.bottleneck_bytes_per_s.is_some_and(|rate| rate as f64 <= reached * SAME_RATE) {
+        return Some(FindingKind::Limit(Cause::BandwidthLimited));
+    }
+    if let Some(cause) = filled_window(row, sending) {
+        return Some(FindingKind::Limit(cause));
+    }
+    if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
+        return Some(FindingKind::RateWindow);
+    }
+    let often = |alike: &dyn Fn(&StallRow) -> bool| waits(row, alike).times(OF_THE_RATE) > sending;
+    if often(&|stall| stall.detail == details::APPLICATION_WINDOW) {
+        return Some(FindingKind::FlowControl);
+    }
+    let own = |cause: Cause| often(&|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER);
+    Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {
+        (true, false) => FindingKind::RatePacing,
+        (false, true) => FindingKind::RateApplication,
+        _ => FindingKind::RateSender,
+    })
+}
+
+/// The window or the buffer that stopped the sender again and again: in between it sends what fits, so the limit sets the rate
+/// of the whole. Waits for a receive window that are too short for a stall count too.
+fn filled_window(row: &FlowRow, sending: Nanos) -> Option<Cause> {
+    let direction = row.directions.of(main_sender(row));
+    let (full, busy) = direction.rwnd_limited_ns.zip(direction.busy_ns).unwrap_or_default();
+    let of_window = |stall: &StallRow| matches!(stall.cause, Cause::RwndLimited | Cause::ZeroWindow);
+    if waits(row, &of_window) > Nanos::ZERO && full.times(OF_A_WINDOW) >= busy {
+        return Some(Cause::RwndLimited);
+    }
+    let buffer = waits(row, &|stall: &StallRow| stall.cause == Cause::SndbufLimited);
+    (buffer.times(OF_A_WINDOW) >= sending).then_some(Cause::SndbufLimited)
+}
+
+/// Time of the main sender's waits that are `alike`.
+fn waits(row: &FlowRow, alike: &dyn Fn(&StallRow) -> bool) -> Nanos {
+    let waits = row.stalls.iter().filter(|stall| stall.sender == main_sender(row) && alike(stall));
+    Nanos(waits.map(weight).sum())
+}
+
+/// The capture lacks more of the flow's data than it holds, so data may have been sent in its silences. Closed windows
+/// and retransmissions are visible all the same.
+pub(super) fn hardly_seen(row: &FlowRow) -> bool {
+    row.trust.unseen_bytes > row.directions.client.bytes + row.directions.server.bytes
+}
+
+/// The end that sent more.
+pub(super) fn main_sender(row: &FlowRow) -> End {
+    if row.directions.client.bytes > row.directions.server.bytes { End::Client } else { End::Server }
+}

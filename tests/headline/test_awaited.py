@@ -1,0 +1,42 @@
+"""One late answer among small messages: a query that met a lock, where the client asks on at once; no event, no typing."""
+
+import pytest
+
+from tests.headline.test_pushes import found
+from tests.scene import Scene
+
+QUERIES = (41, 11, 26, 33, 57, 14, 29, 62)
+"""Bytes of each query."""
+
+
+def asks(scene: Scene, *, late_ms: float, think_ms: float = 0, queries: tuple[int, ...] = QUERIES) -> None:
+    """Queries with small answers; the fourth answer comes late, and the client thinks before each query."""
+    scene.handshake(rtt_ms=20)
+    for number, size in enumerate(queries):
+        scene.wait_ms(think_ms)
+        scene.client_sends(size)
+        scene.server_acks()
+        scene.wait_ms(late_ms if number == 3 else 2)
+        scene.server_sends(60)
+        scene.client_acks()
+    scene.closes()
+
+
+def test_a_late_answer_to_a_program_leads(scene: Scene) -> None:
+    asks(scene, late_ms=2_500)
+    rows = found(scene)
+    assert next(iter(rows)) == "server-slow"
+    assert rows["server-slow"].time_ns == pytest.approx(2.5e9, rel=0.05)
+    assert rows["server-slow"].counted == 1
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "think_ms", "queries"),
+    [(300, 0, QUERIES), (2_500, 400, QUERIES), (2_500, 0, (26,) * 8)],
+    ids=["soon-enough", "somebody-types", "acknowledgements-of-events"],
+)
+def test_a_message_that_nobody_may_have_waited_for_does_not(
+    scene: Scene, late_ms: float, think_ms: float, queries: tuple[int, ...]
+) -> None:
+    asks(scene, late_ms=late_ms, think_ms=think_ms, queries=queries)
+    assert "server-slow" not in found(scene)

@@ -1,0 +1,42 @@
+"""A window or a buffer that stops a sender once a round trip sets its rate, although it sends for most of the time."""
+
+from typing import Any
+
+import pytest
+
+from tests.headline.test_kinds import found
+from tests.scene import Reader, Scene
+
+PACED = 2e6
+"""Bytes a second: a window of 120 kB then takes 60 of the 100 ms of a round trip."""
+
+RATES = {"rwnd-limited": "receive-window", "sndbuf-limited": "send-buffer"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "kind"),
+    [({"reader": Reader(buffer=120_000)}, "rwnd-limited"), ({"send_buffer": 120_000}, "sndbuf-limited"), ({}, None)],
+    ids=["window", "buffer", "none"],
+)
+def test_what_stops_a_paced_sender_in_each_round_trip_sets_the_rate(
+    scene: Scene, limit: dict[str, Any], kind: str | None
+) -> None:
+    scene.handshake(rtt_ms=100)
+    scene.download(2_000_000, pace=PACED, **limit)
+    scene.closes()
+    rows = {row.kind: row for row in found(scene)}
+    assert ("rate-sender" in rows or "rate-pacing" in rows) == (kind is None)
+    assert scene.flow("client")["rate_set_by"] == RATES.get(kind or "", "sender")
+    if kind is not None:
+        assert rows[kind].time_ns > 1.3e9
+        assert (rows[kind].recoverable_ns or 0) < rows[kind].time_ns
+
+
+def test_a_window_that_was_full_for_a_short_time_sets_no_rate(scene: Scene) -> None:
+    scene.handshake(rtt_ms=100)
+    scene.download(250_000, pace=PACED, reader=Reader(buffer=120_000))
+    scene.server_transfers(3_000_000, pace=PACED)
+    scene.closes()
+    rows = {row.kind: row for row in found(scene)}
+    assert rows["rwnd-limited"].time_ns < 0.2e9
+    assert "rate-sender" in rows
