@@ -22,6 +22,7 @@ _ADVICE: Mapping[str, str] = {
     "unreachable": "check the host, the port, firewalls and the route back",
     "refused": "start the service, or find the firewall that rejects it",
     "half-open": "find why the client gave up, or what drops the SYN-ACKs",
+    "aborted": "nothing, unless its user saw an error",
     "handshake-loss": "find what drops SYNs: accept queue, firewall or path",
     "accept-queue": "look at its accept queue (ss -lt, ListenOverflows of nstat): raise the backlog, or accept faster",
     "handshake-slow": "look at the server's load and accept queue",

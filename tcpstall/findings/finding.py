@@ -18,7 +18,7 @@ RATES = frozenset({"rate-window", "rate-pacing", "rate-application", "rate-sende
 IDLE = frozenset({"idle", "messages", "handshake-distance"})
 """Kinds of time that no change can give back: think time, keep-alive, terminals, the plain round trip."""
 
-UNSURE = frozenset({"unexplained", "one-sided", "server-timer"})
+UNSURE = frozenset({"unexplained", "one-sided", "server-timer", "aborted"})
 """Kinds of time whose cause the capture does not show, or not whether anybody waited."""
 
 _COUNTED = frozenset({"loss", "reordering"})

@@ -12,6 +12,7 @@ _HEADLINES = {
     "unreachable": "unreachable",
     "refused": "connection refused",
     "half-open": "handshake never completed",
+    "aborted": "handshake broken off by the client",
     "peer-gone": "peer gone",
     "reset": "reset in mid-transfer",
     "handshake-loss": "handshake slow by loss",
@@ -91,6 +92,9 @@ def sentence(finding: Finding) -> str:
             return f"{place} refused {counted(finding.flows, 'connection')} with a RST"
         case "half-open":
             return f"{counted(finding.flows, 'connection')} to {place} never got past the handshake"
+        case "aborted":
+            begun = counted(finding.flows, "connection")
+            return f"the client broke off {begun} to {place} in the handshake: {_aborted(finding)}"
         case "peer-gone":
             gone = f"the {receiver} of {place}" if receiver == "client" else place
             verb = "are" if receiver == "server" and not finding.address else "is"
@@ -156,7 +160,11 @@ def _reset(finding: Finding) -> str:
 
 
 def _half_open(finding: Finding) -> str:
-    return "the server's SYN-ACK was followed by nothing, or by a RST"
+    return "the server's SYN-ACK was followed by nothing"
+
+
+def _aborted(finding: Finding) -> str:
+    return "a scan, or another attempt was faster"
 
 
 def _handshake_slow(finding: Finding) -> str:
@@ -292,6 +300,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "peer-gone": _gone,
     "reset": _reset,
     "half-open": _half_open,
+    "aborted": _aborted,
     "accept-queue": _accept_queue,
     "handshake-slow": _handshake_slow,
     "handshake-loss": _handshake_loss,

@@ -1,4 +1,4 @@
-"""One late answer among small messages: a query that met a lock, where the client asks on at once; no event, no typing."""
+"""A late answer among small messages: a query met a lock, and the client asks on at once; no event, no typing."""
 
 import pytest
 
@@ -40,3 +40,24 @@ def test_a_message_that_nobody_may_have_waited_for_does_not(
 ) -> None:
     asks(scene, late_ms=late_ms, think_ms=think_ms, queries=queries)
     assert "server-slow" not in found(scene)
+
+
+@pytest.mark.parametrize(
+    ("think_ms", "rtt_ms", "turns"),
+    [(0, 100, True), (300, 100, False), (0, 0.2, False)],
+    ids=["a-program", "somebody-types", "no-distance"],
+)
+def test_small_messages_of_a_program_lose_a_round_trip_each(
+    scene: Scene, think_ms: float, rtt_ms: float, turns: bool
+) -> None:
+    scene.handshake(rtt_ms=rtt_ms)
+    for size in QUERIES * 3:
+        scene.wait_ms(think_ms)
+        scene.client_sends(size)
+        scene.server_sends(60)
+        scene.client_acks()
+    scene.closes()
+    rows = found(scene)
+    assert ("round-trips" in rows) == turns
+    if turns:
+        assert rows["round-trips"].time_ns == pytest.approx(24 * rtt_ms * 1e6, rel=0.1)

@@ -61,7 +61,7 @@ class Scene:
         answered: bool = True,
         refused: bool = False,
     ) -> None:
-        """SYN, SYN-ACK, ACK; what is lost, or an ignored SYN, is sent again after 1, 2, 4 … s. Or a RST has it `refused`."""
+        """SYN, SYN-ACK, ACK; what is lost or ignored is repeated after 1, 2, 4 … s. Or a RST has it `refused`."""
         if rtt_ms is not None:
             self.path(rtt_ms=rtt_ms)
         for host, size, scale, window in (

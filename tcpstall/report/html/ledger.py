@@ -23,6 +23,7 @@ _LIKE: Mapping[str, Cause] = {
     "unreachable": Cause.HANDSHAKE,
     "refused": Cause.HANDSHAKE,
     "half-open": Cause.HANDSHAKE,
+    "aborted": Cause.HANDSHAKE,
     "handshake-loss": Cause.HANDSHAKE,
     "accept-queue": Cause.HANDSHAKE,
     "handshake-slow": Cause.HANDSHAKE,

@@ -1,10 +1,11 @@
 //! Detects ends that send by a timer, or in single messages: nobody waits for their next data.
 
+use super::asking::{asks_on, soon};
 use super::idle::carries_tls;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
-use crate::exchange::{AT_ONCE, Exchange};
+use crate::exchange::Exchange;
 use crate::flow::End;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
@@ -26,11 +27,6 @@ const ERROR: u16 = 400;
 
 /// Messages without a request that make a habit.
 const HABIT: usize = 3;
-
-/// Exchanges from which it shows that a client asks on and on.
-const ASKED: usize = 4;
-/// Quarters of the answers after which such a client asks on at once.
-const MOSTLY: usize = 3;
 
 /// Silences of each end's application.
 #[derive(Default)]
@@ -108,20 +104,17 @@ fn is_inside(exchanges: &[(Nanos, Nanos)], stall: &StallRow) -> bool {
 }
 
 /// Start and end of the exchanges in which a program waited for the answer: it asked at once after the answer before, and asks
-/// on at once, here and nearly always. Messages of the commonest length may acknowledge events; over TLS any may.
+/// on at once, here and mostly. Messages of the commonest length may acknowledge events; over TLS any may.
 fn asked(row: &FlowRow) -> Vec<(Nanos, Nanos)> {
-    let (Some(exchanges), Some(rtt)) = (row.exchanges.as_deref(), row.base_rtt_ns) else { return Vec::new() };
-    let soon = |one: &Exchange, next: &Exchange| next.start_ns - one.end_ns <= rtt + AT_ONCE;
-    let often = exchanges.windows(2).filter(|pair| soon(&pair[0], &pair[1])).count();
-    let loops = exchanges.len() >= ASKED && 4 * often >= MOSTLY * (exchanges.len() - 1);
-    if !loops || row.connection.unprompted > 0 || carries_tls(row) {
+    let exchanges = row.exchanges.as_deref().unwrap_or_default();
+    if carries_tls(row) || !asks_on(row) {
         return Vec::new();
     }
     let mut lengths: Vec<u64> = exchanges.iter().map(|exchange| exchange.request_bytes).collect();
     lengths.sort_unstable();
     let commonest = lengths.chunk_by(|one, other| one == other).max_by_key(|alike| alike.len());
     let habit = commonest.filter(|alike| alike.len() >= HABIT).map(|alike| alike[0]);
-    let asks = exchanges.windows(3).filter(|three| soon(&three[0], &three[1]) && soon(&three[1], &three[2]));
+    let asks = exchanges.windows(3).filter(|three| soon(row, &three[0], &three[1]) && soon(row, &three[1], &three[2]));
     let asks = asks.map(|three| &three[1]).filter(|exchange| Some(exchange.request_bytes) != habit);
     asks.map(|exchange| (exchange.start_ns, exchange.end_ns)).collect()
 }

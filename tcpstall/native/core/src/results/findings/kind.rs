@@ -11,8 +11,10 @@ pub enum FindingKind {
     Unreachable,
     /// A RST answered the SYN.
     Refused,
-    /// The server accepted, and the client neither completed nor reset.
+    /// The server accepted, and the client was silent.
     HalfOpen,
+    /// The client reset the connection instead of completing the handshake.
+    Aborted,
     /// An end retransmitted data repeatedly, and the peer was not heard any more.
     PeerGone,
     /// An end reset the connection before all data was exchanged.
@@ -68,6 +70,7 @@ impl FindingKind {
             FindingKind::Unreachable => "unreachable",
             FindingKind::Refused => "refused",
             FindingKind::HalfOpen => "half-open",
+            FindingKind::Aborted => "aborted",
             FindingKind::PeerGone => "peer-gone",
             FindingKind::Reset => "reset",
             FindingKind::HandshakeLoss => "handshake-loss",
@@ -99,6 +102,7 @@ impl FindingKind {
         !matches!(
             self,
             FindingKind::HandshakeDistance
+                | FindingKind::Aborted
                 | FindingKind::ServerTimer
                 | FindingKind::Messages
                 | FindingKind::Idle

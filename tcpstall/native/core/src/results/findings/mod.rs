@@ -5,6 +5,7 @@
 
 mod accept;
 mod application;
+mod asking;
 mod beats;
 mod idle;
 mod kind;

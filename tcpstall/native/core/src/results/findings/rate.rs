@@ -1,6 +1,8 @@
 //! Tells what set the rate of a flow that was sending for most of its time, and which flows have no rate but round trips.
 
 use super::application::sends_messages;
+use super::asking::asks_on;
+use super::idle::carries_tls;
 use super::kind::FindingKind;
 use super::weight::weight;
 use crate::causes::{Cause, details};
@@ -15,6 +17,10 @@ const RATE_SHARE: i64 = 5;
 const TRANSIT_SHARE: i64 = 3;
 /// Round trips that a rate must last: a window sent at once lasts less than one.
 const RATE_ROUNDS: i64 = 8;
+/// Requests from which small messages are a program's: the login of a terminal takes about ten.
+const MESSAGES: u64 = 16;
+/// Shortest round trip that small messages wait for: below it the ends take as long.
+const LEAST_ROUND_TRIP: Nanos = Nanos::from_millis(1);
 /// Consecutive requests that make a habit; any connection begins with a few.
 const TURNS: u64 = 8;
 /// Segments of an answer that takes one round trip: the first window (RFC 6928 §2).
@@ -51,7 +57,10 @@ pub(super) fn round_trips(row: &FlowRow) -> Option<Nanos> {
     let time = row.time_ns.of(Owner::InTransit) + sending;
     let each = time.times(2) >= base.times(turns as i64);
     let much = time.times(if small { RATE_SHARE } else { TRANSIT_SHARE }) > row.end_ns - row.start_ns;
-    (turns >= TURNS && each && much && !sends_messages(row)).then_some(time)
+    // Of small messages only a program that waits for each loses that time, and over TLS they may acknowledge events.
+    let program = turns >= MESSAGES && base >= LEAST_ROUND_TRIP && !carries_tls(row) && asks_on(row);
+    let asks = program || !sends_messages(row);
+    (turns >= TURNS && each && much && asks).then_some(time)
 }
 
 /// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.

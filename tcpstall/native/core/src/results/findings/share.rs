@@ -130,7 +130,8 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
     let kind = match row.outcome.outcome {
         Some(Outcome::Unreachable) => FindingKind::Unreachable,
         Some(Outcome::Refused) => FindingKind::Refused,
-        Some(Outcome::HalfOpen | Outcome::Aborted) => FindingKind::HalfOpen,
+        Some(Outcome::HalfOpen) => FindingKind::HalfOpen,
+        Some(Outcome::Aborted) => FindingKind::Aborted,
         Some(Outcome::OneSided | Outcome::TooEarly) => return,
         Some(Outcome::Gone(_)) | None => {
             let again = stall.is_some_and(|stall| stall.detail == details::SYN_LOSS);
