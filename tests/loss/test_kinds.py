@@ -135,6 +135,21 @@ def test_reordering_without_a_repair_is_counted_where_the_tap_sees_it(scene: Sce
     assert 0 < server["reordering_ns"] < 5_000_000
 
 
+@pytest.mark.parametrize(
+    ("how", "timestamps", "reordered"),
+    [({"late": ((30_000, 9_000),)}, True, 1), ({"late": ((30_000, 9_000),)}, False, 0), ({"lose": (30_000,)}, True, 0)],
+    ids=["late", "late-without-a-clock", "lost"],
+)
+def test_the_senders_clock_tells_late_data_from_data_sent_again(
+    scene: Scene, how: dict[str, Any], timestamps: bool, reordered: int
+) -> None:
+    """No IP-ID tells, and the data comes after SACK blocks had asked for it."""
+    scene.server.ip_ids = "zero"
+    scene.handshake(rtt_ms=20, timestamps=timestamps)
+    scene.download(100_000, tso=1, pace=1e6, **how)
+    assert scene.flow("client")["directions"]["server"]["reordered_segments"] == reordered
+
+
 def test_keep_alives_are_not_retransmissions(scene: Scene, tap: Tap) -> None:
     edge = opened(scene)
     for _ in range(3):

@@ -289,7 +289,8 @@ impl Connection {
         let finishing = segment.flags.has(Flags::FIN);
         let zero_probe = segment.payload == 0 && !finishing && self.is_left_edge_probe(segment, sender);
         let effect = if segment.payload > 0 || zero_probe {
-            Effect::Data(self.half_mut(sender).sees(segment))
+            let (own, peer) = split(&mut self.halves, sender);
+            Effect::Data(own.sees(segment, peer))
         } else {
             if finishing {
                 let half = self.half_mut(sender);

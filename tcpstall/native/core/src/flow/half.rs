@@ -226,8 +226,8 @@ impl Half {
         self.outstanding.short()
     }
 
-    /// Takes in a data segment, probe or FIN of this sender.
-    pub fn sees(&mut self, segment: &Segment) -> Sending {
+    /// Takes in a data segment, probe or FIN of this sender, on its way to `peer`.
+    pub fn sees(&mut self, segment: &Segment, peer: &Half) -> Sending {
         // Whatever ends a write has PSH: the lone byte without it that a flow begins with here was sent before, and keeps
         // an idle connection alive (RFC 1122 §4.2.3.6).
         let again = segment.payload == 1 && segment.flags.0 & (Flags::PSH.0 | Flags::FIN.0) == 0;
@@ -250,7 +250,8 @@ impl Half {
             return Sending::Probe;
         }
         self.count(segment);
-        let sending = if end <= self.snd_nxt { self.old(segment, start, end) } else { self.fresh(segment, start, end) };
+        let sending =
+            if end <= self.snd_nxt { self.old(segment, (start, end), peer) } else { self.fresh(segment, start, end) };
         if !matches!(sending, Sending::Copy) {
             self.ip_id.follow(segment, self.mss());
         }
@@ -319,7 +320,7 @@ impl Half {
         segment.payload < self.mss() && lost > FIRST_WINDOW + attempts
     }
 
-    fn old(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {
+    fn old(&mut self, segment: &Segment, (start, end): (i64, i64), peer: &Half) -> Sending {
         if let Some(ahead) = &mut self.ahead
             && ahead.passed((start, end), segment.time).is_some()
         {
@@ -332,7 +333,7 @@ impl Half {
             let filled = self.unseen.remove(start, end);
             self.bytes += filled as u64;
             self.outstanding.remember(segment, end);
-            let retransmitted = self.sent_later(segment);
+            let retransmitted = self.sent_later(segment, peer);
             self.outstanding.fills(start, segment.payload, self.mss());
             if retransmitted {
                 self.retransmitted += filled as u64;
@@ -359,11 +360,13 @@ impl Half {
         Sending::Again
     }
 
-    /// True if the data that fills a hole was sent after the data that overtook it. Without a reliable IP-ID counter,
-    /// data that nobody asked for was not retransmitted, unless the timer had time to fire. Data that was asked for
-    /// was, if it came later than a reordering window of min RTT / 4 (RFC 8985 §6.2).
-    fn sent_later(&self, segment: &Segment) -> bool {
+    /// True if the data that fills a hole was sent after the data that overtook it. Without a reliable IP-ID counter the sender's
+    /// clock decides: a retransmission has a stamp of its own (RFC 7323 §3.2). Without both, data that nobody asked for was not
+    /// retransmitted, unless the timer had time to fire. Data that was asked for was, if it came later than a reordering window
+    /// of min RTT / 4 (RFC 8985 §6.2).
+    fn sent_later(&self, segment: &Segment, peer: &Half) -> bool {
         let known = self.ip_id.is_newer(segment).or_else(|| self.ip_id.was_skipped(segment).then_some(false));
+        let known = known.or_else(|| peer.vantage.has_newer(segment).then_some(false));
         known.unwrap_or_else(|| {
             let start = self.offset(segment.seq);
             let Some(overtaken) = self.outstanding.sent_after(start) else { return true };
