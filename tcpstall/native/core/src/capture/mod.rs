@@ -153,14 +153,18 @@ impl Capture {
         if !about.is_file() {
             return Ok(Capture { once: true, ..Capture::from_reader(Box::new(Pipe::new(file))) });
         }
-        let steady = Steady::new(file, &about);
-        Ok(Capture { size: Some(about.len()), ..Capture::from_reader(Box::new(steady)) })
+        let stream = Stream::sized(about.len(), Box::new(Steady::new(file, &about)));
+        Ok(Capture { size: Some(about.len()), ..Capture::of(stream) })
     }
 
     /// Reads a capture from any source of bytes. Its format is detected with the first item.
     pub fn from_reader(source: Box<dyn Read + Send>) -> Capture {
+        Capture::of(Stream::new(source))
+    }
+
+    fn of(stream: Stream) -> Capture {
         Capture {
-            stream: Stream::new(source),
+            stream,
             reader: None,
             refused: false,
             keeps_blocks: false,
@@ -235,8 +239,7 @@ impl Capture {
                 format!("a {} file inside a {} file; unpack it first", compression.name(), outer.compression.name());
             return Err(CaptureError::NotACapture { what });
         }
-        let nothing = Stream::new(Box::new(std::io::empty()));
-        let source = std::mem::replace(&mut self.stream, nothing).into_source();
+        let source = std::mem::replace(&mut self.stream, Stream::nothing()).into_source();
         let read = Arc::new(AtomicU64::new(0));
         let failed = |error: std::io::Error| CaptureError::Read { offset: 0, reason: error.to_string() };
         self.stream = match self.unpacking {

@@ -21,6 +21,8 @@ pub(super) const RECORD_LIMIT: u32 = 16 * 1024 * 1024;
 pub(super) struct Stream {
     source: Box<dyn Read + Send>,
     buffer: Vec<u8>,
+    /// Size of the buffer once its source has filled it, bytes.
+    most: usize,
     /// Index of the first unconsumed byte.
     start: usize,
     /// Index after the last byte read.
@@ -35,16 +37,28 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(source: Box<dyn Read + Send>) -> Stream {
-        Stream::buffering(BUFFER, source)
+        Stream::buffering(LITTLE, BUFFER, source)
+    }
+
+    /// A stream of about `size` bytes: no more memory is taken than these need, because an archive has many small files.
+    pub(super) fn sized(size: u64, source: Box<dyn Read + Send>) -> Stream {
+        let size = usize::try_from(size).map_or(BUFFER, |size| size.min(BUFFER));
+        // One byte more: the end is found without a larger buffer.
+        Stream::buffering((size + 1).next_multiple_of(LITTLE).min(BUFFER), BUFFER, source)
     }
 
     /// A stream for callers that need only the beginning: reads little at once.
     pub(super) fn sparing(source: Box<dyn Read + Send>) -> Stream {
-        Stream::buffering(LITTLE, source)
+        Stream::buffering(LITTLE, LITTLE, source)
     }
 
-    fn buffering(size: usize, source: Box<dyn Read + Send>) -> Stream {
-        Stream { source, buffer: vec![0; size], start: 0, end: 0, base: 0, ended: false, fault: None }
+    /// A stream without a byte.
+    pub(super) fn nothing() -> Stream {
+        Stream::buffering(0, 0, Box::new(std::io::empty()))
+    }
+
+    fn buffering(first: usize, most: usize, source: Box<dyn Read + Send>) -> Stream {
+        Stream { source, buffer: vec![0; first], most, start: 0, end: 0, base: 0, ended: false, fault: None }
     }
 
     /// All bytes that are not consumed yet, as a source.
@@ -147,10 +161,14 @@ impl Stream {
 
     #[cold]
     fn fill(&mut self, n: usize) -> Result<bool, CaptureError> {
+        let filled = self.end == self.buffer.len();
         self.buffer.copy_within(self.start..self.end, 0);
         self.base += self.start as u64;
         self.end -= self.start;
         self.start = 0;
+        if filled && self.buffer.len() < self.most {
+            self.buffer.resize(self.most, 0);
+        }
         if n > self.buffer.len() {
             self.buffer.resize(n.next_power_of_two(), 0);
         }
@@ -218,6 +236,31 @@ mod tests {
         assert_eq!(stream.take(2 * BUFFER), vec![7; 2 * BUFFER]);
         assert_eq!(stream.discard(2 * BUFFER as u64), Ok(BUFFER as u64 - 10));
         assert_eq!(stream.offset(), 3 * BUFFER as u64);
+    }
+
+    #[test]
+    fn a_small_source_takes_little_memory_and_a_large_one_the_whole_buffer() {
+        let of = |size: u64, mut stream: Stream| {
+            assert_eq!(stream.discard(u64::MAX), Ok(size));
+            stream.buffer.len()
+        };
+        let source = |size: u64| Box::new(std::io::repeat(7).take(size));
+        for size in [0, 1, LITTLE as u64 - 1] {
+            assert_eq!(of(size, Stream::new(source(size))), LITTLE);
+        }
+        for size in [LITTLE as u64 + 1, BUFFER as u64, 3 * BUFFER as u64] {
+            assert_eq!(of(size, Stream::new(source(size))), BUFFER);
+            assert_eq!(of(size, Stream::sparing(source(size))), LITTLE);
+            // The file may have grown since its size was read.
+            assert_eq!(of(size, Stream::sized(1, source(size))), BUFFER);
+        }
+        let (little, buffer) = (LITTLE as u64, BUFFER as u64);
+        let sizes = [(0, LITTLE), (1, LITTLE), (little, 2 * LITTLE), (5 * little - 1, 5 * LITTLE), (buffer, BUFFER)];
+        for (size, takes) in sizes {
+            assert_eq!(of(size, Stream::sized(size, source(size))), takes);
+        }
+        assert_eq!(of(1, Stream::sized(u64::MAX, source(1))), BUFFER);
+        assert!(Stream::nothing().buffer.is_empty());
     }
 
     #[test]

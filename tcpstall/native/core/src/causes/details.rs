@@ -19,9 +19,24 @@ pub fn advice(cause: Cause, detail: &str) -> &'static str {
     if detail.is_empty() {
         return cause.info().advice;
     }
-    let found = DETAILS.iter().find(|row| row.cause == cause && row.name == detail);
+    let (from, to) = OF_CAUSE[cause as usize];
+    let found = DETAILS[from..to].iter().find(|row| row.name == detail);
     found.and_then(|row| row.advice).unwrap_or(cause.info().advice)
 }
+
+/// Where the details of each cause begin in the list, and where they end.
+const OF_CAUSE: [(usize, usize); Cause::ALL.len()] = {
+    let (mut places, mut place) = ([(0, 0); Cause::ALL.len()], 0);
+    while place < DETAILS.len() {
+        let of = &mut places[DETAILS[place].cause as usize];
+        if of.1 == 0 {
+            of.0 = place;
+        }
+        place += 1;
+        of.1 = place;
+    }
+    places
+};
 
 macro_rules! optional {
     () => {
@@ -147,5 +162,23 @@ details! {
         ACKED_UNSEEN = "acked-unseen";
         /// More bytes are missing than a window allows.
         UNSEEN = "unseen";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_detail_is_found_under_its_cause() {
+        for cause in Cause::ALL {
+            let (from, to) = OF_CAUSE[cause as usize];
+            let own = |row: &&Detail| row.cause == cause;
+            assert!(DETAILS.iter().filter(own).map(|row| row.name).eq(DETAILS[from..to].iter().map(|row| row.name)));
+            for row in DETAILS.iter().filter(own) {
+                assert_eq!(advice(cause, row.name), row.advice.unwrap_or(cause.info().advice));
+            }
+            assert_eq!((advice(cause, ""), advice(cause, "another")), (cause.info().advice, cause.info().advice));
+        }
     }
 }

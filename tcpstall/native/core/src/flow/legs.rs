@@ -42,7 +42,7 @@ impl Connection {
     pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
         let [client, server] = &self.halves;
         match (client.vantage.min_rtt.at(time), server.vantage.min_rtt.at(time)) {
-            (Some(a), Some(b)) => Some(a + b).max(self.base_rtt()),
+            (Some(a), Some(b)) => Nanos::later(Some(a + b), self.base_rtt()),
             _ => self.base_rtt(),
         }
     }

@@ -92,12 +92,18 @@ impl Vantage {
     /// The distance now; the route may have become longer since the smallest answer, or a queue has formed.
     #[inline]
     pub fn now(&self) -> Option<Nanos> {
-        if self.is_held_up() { Some(self.held_up.least) } else { self.min_rtt.get().max(self.shortest.get()) }
+        if self.is_held_up() { Some(self.held_up.least) } else { self.by_level(self.min_rtt.get()) }
     }
 
     /// The distance at `time`, by the level.
     pub fn at(&self, time: Nanos) -> Option<Nanos> {
-        self.min_rtt.at(time).max(self.shortest.get())
+        self.by_level(self.min_rtt.at(time))
+    }
+
+    /// The distance on that level.
+    #[inline]
+    fn by_level(&self, level: Option<Nanos>) -> Option<Nanos> {
+        Nanos::later(level, self.shortest.get())
     }
 
     /// The answers themselves.

@@ -15,8 +15,8 @@ const ROUGHLY: usize = 320;
 /// Most places that another flow takes over.
 const SMALL: usize = 8;
 
-/// Pauses in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need,
-/// absent values in one.
+/// Pauses in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need, absent
+/// values and zeros in a bit.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct KeptPauses {
     packed: Vec<u8>,

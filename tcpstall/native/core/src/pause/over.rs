@@ -43,7 +43,8 @@ impl Builder {
         {
             return None;
         }
-        let moved = half.vantage.at(end).max(last.least).unwrap_or_default() - half.vantage.now().unwrap_or_default();
+        let distance = Nanos::later(half.vantage.at(end), last.least);
+        let moved = distance.unwrap_or_default() - half.vantage.now().unwrap_or_default();
         let moves = moved != Nanos::ZERO && !half.vantage.is_held_up();
         let all_acked = if moves { (all_acked + moved).min(end) } else { all_acked };
         Some(Over { all_acked, largest_window: at.largest_window, unheard: !last.heard })

@@ -1,7 +1,7 @@
-//! Compact form of frozen pauses: a number below 200 and an absent value take one byte, a number below 10,952 two, any other as
-//! many as it needs and one, and marks a bit each.
+//! Compact form of frozen pauses: a mark, an absent value and a 0 take a bit, any other number below 200 one byte more, below
+//! 10,952 two, any other as many as it needs and one.
 //!
-//! A general serialiser visits each of 150 values through several calls; here nearly every value is one comparison.
+//! A general serialiser visits each of 150 values through several calls; here most of them are one test of a bit.
 
 mod types;
 
@@ -24,11 +24,36 @@ const WIDEST: usize = 9;
 const PAGE: usize = 512;
 
 /// A value with a packed form, of which the first byte is not that of an absent value.
-pub(super) trait Packed {
+pub(super) trait Packed: Sized {
     /// Appends the packed form.
     fn pack(&self, to: &mut Packer);
     /// Takes the value from its packed form.
     fn unpack(from: &mut Unpacker<'_>) -> Self;
+
+    /// As a field the value takes no more than a bit, which is 0.
+    #[inline(always)]
+    fn is_blank(&self) -> bool {
+        false
+    }
+
+    /// Such a value, or one that was cut off.
+    #[inline(always)]
+    fn blank(from: &mut Unpacker<'_>) -> Self {
+        (from.rest, from.is_cut) = (&[], true);
+        Self::unpack(from)
+    }
+
+    /// Appends the packed form of a field that is not blank.
+    #[inline(always)]
+    fn pack_field(&self, to: &mut Packer) {
+        self.pack(to);
+    }
+
+    /// Takes a field that is not blank from its packed form.
+    #[inline(always)]
+    fn unpack_field(from: &mut Unpacker<'_>) -> Self {
+        Self::unpack(from)
+    }
 }
 
 /// Packs values, one after the other.
@@ -59,11 +84,41 @@ impl Packer {
 
     #[inline(always)]
     fn byte(&mut self, byte: u8) {
-        if self.at == self.bytes.len() {
+        match self.bytes.get_mut(self.at) {
+            Some(place) => {
+                *place = byte;
+                self.at += 1;
+            }
+            None => self.byte_overleaf(byte),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn byte_overleaf(&mut self, byte: u8) {
+        self.grow(PAGE);
+        self.byte(byte);
+    }
+
+    /// Leaves room for the bits of a structure, and returns their place.
+    #[inline(always)]
+    pub(super) fn leaves_bits(&mut self, bytes: usize) -> usize {
+        let place = self.at;
+        if self.bytes.len() < place + bytes {
             self.grow(PAGE);
         }
-        self.bytes[self.at] = byte;
-        self.at += 1;
+        self.at += bytes;
+        place
+    }
+
+    /// Fills in the bits of a structure at their place, the first as the lowest.
+    #[inline(always)]
+    pub(super) fn fills_in<const BYTES: usize>(&mut self, place: usize, bits: u128) {
+        if let (Some(place), Some(bits)) =
+            (self.bytes.get_mut(place..place + BYTES), bits.to_le_bytes().first_chunk::<BYTES>())
+        {
+            place.copy_from_slice(bits);
+        }
     }
 
     #[inline(always)]
@@ -109,12 +164,6 @@ impl Packer {
             self.counted(LONG, folded(number));
         }
         self.far = number;
-    }
-
-    /// Appends marks, at most 64, the first as the lowest bit.
-    #[inline(always)]
-    pub(super) fn marks<const COUNT: usize>(&mut self, marks: [bool; COUNT]) {
-        self.number(marks.iter().rev().fold(0, |bits, mark| bits << 1 | u64::from(*mark)));
     }
 
     #[cold]
@@ -182,16 +231,26 @@ impl<'a> Unpacker<'a> {
     /// A number of so many bytes, at most 8.
     #[inline(always)]
     fn counted(&mut self, count: u8) -> u64 {
-        let (count, wide) = (usize::from(count).min(WIDEST - 1), self.rest.first_chunk());
+        let count = usize::from(count);
+        match self.rest.first_chunk() {
+            Some(wide) if (1..WIDEST).contains(&count) => {
+                self.rest = &self.rest[count..];
+                u64::from_le_bytes(*wide) & (u64::MAX >> (u64::BITS as usize - 8 * count))
+            }
+            _ => self.counted_at_the_end(count.min(WIDEST - 1)),
+        }
+    }
+
+    /// The same where fewer bytes are left than the longest number has.
+    #[cold]
+    #[inline(never)]
+    fn counted_at_the_end(&mut self, count: usize) -> u64 {
         let Some((number, rest)) = self.rest.split_at_checked(count) else {
             self.is_cut = true;
             return 0;
         };
         self.rest = rest;
-        match wide {
-            Some(wide) if count > 0 => u64::from_le_bytes(*wide) & (u64::MAX >> (u64::BITS as usize - 8 * count)),
-            _ => number.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)),
-        }
+        number.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
     }
 
     #[inline(always)]
@@ -212,15 +271,17 @@ impl<'a> Unpacker<'a> {
         number
     }
 
-    /// Marks, the first as the lowest bit.
+    /// The bits of a structure, the first as the lowest.
     #[inline(always)]
-    pub(super) fn marks(&mut self) -> impl FnMut() -> bool + use<> {
-        let mut bits = self.number();
-        move || {
-            let mark = bits & 1 == 1;
-            bits >>= 1;
-            mark
-        }
+    pub(super) fn bits<const BYTES: usize>(&mut self) -> u128 {
+        let Some((bits, rest)) = self.rest.split_first_chunk::<BYTES>() else {
+            (self.rest, self.is_cut) = (&[], true);
+            return 0;
+        };
+        self.rest = rest;
+        let mut whole = [0; 16];
+        whole[..BYTES].copy_from_slice(bits);
+        u128::from_le_bytes(whole)
     }
 
     fn slice(&mut self) -> &'a [u8] {
@@ -243,35 +304,46 @@ fn unfolded(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// Packs a structure: its marks, then its other fields in their order. The compiler refuses a list that lacks a field.
+/// Packs a structure: a bit for each mark and each other field, then the fields that are not blank in their order. The compiler
+/// refuses a list that lacks a field.
 macro_rules! packed {
     ($Type:ident { marks { $($mark:ident),+ $(,)? } $($field:ident),* $(,)? }) => {
-        impl $crate::pause::packed::Packed for $Type {
-            #[inline(always)]
-            fn pack(&self, to: &mut $crate::pause::packed::Packer) {
-                let $Type { $($mark,)+ $($field,)* } = self;
-                to.marks([$(*$mark),+]);
-                $($crate::pause::packed::Packed::pack($field, to);)*
-            }
-
-            #[inline(always)]
-            fn unpack(from: &mut $crate::pause::packed::Unpacker<'_>) -> $Type {
-                let mut mark = from.marks();
-                $Type { $($mark: mark(),)+ $($field: $crate::pause::packed::Packed::unpack(from),)* }
-            }
-        }
+        $crate::pause::packed::packed!($Type { $($mark,)+ $($field,)* });
     };
     ($Type:ident { $($field:ident),* $(,)? }) => {
         impl $crate::pause::packed::Packed for $Type {
             #[inline(always)]
             fn pack(&self, to: &mut $crate::pause::packed::Packer) {
+                const BYTES: usize = [$(stringify!($field)),*].len().div_ceil(8);
                 let $Type { $($field,)* } = self;
-                $($crate::pause::packed::Packed::pack($field, to);)*
+                let place = to.leaves_bits(BYTES);
+                let (mut bits, mut bit) = (0_u128, 1_u128);
+                $(
+                    if !$crate::pause::packed::Packed::is_blank($field) {
+                        bits |= bit;
+                        $crate::pause::packed::Packed::pack_field($field, to);
+                    }
+                    bit <<= 1;
+                )*
+                _ = bit;
+                to.fills_in::<BYTES>(place, bits);
             }
 
             #[inline(always)]
             fn unpack(from: &mut $crate::pause::packed::Unpacker<'_>) -> $Type {
-                $Type { $($field: $crate::pause::packed::Packed::unpack(from),)* }
+                const BYTES: usize = [$(stringify!($field)),*].len().div_ceil(8);
+                let bits = from.bits::<BYTES>();
+                let mut bit = 0_u32;
+                $(
+                    let $field = if bits >> bit & 1 == 1 {
+                        $crate::pause::packed::Packed::unpack_field(from)
+                    } else {
+                        $crate::pause::packed::Packed::blank(from)
+                    };
+                    bit += 1;
+                )*
+                _ = bit;
+                $Type { $($field,)* }
             }
         }
     };
@@ -280,51 +352,4 @@ macro_rules! packed {
 pub(super) use packed;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::time::Nanos;
-
-    #[test]
-    fn every_number_comes_back_and_a_small_one_takes_a_byte() {
-        let near = |number: i64| [number - 1, number, number + 1];
-        let edges = (0..63).flat_map(|bits| near(1 << bits)).flat_map(|number| [number, -number]);
-        let numbers: Vec<i64> = edges
-            .chain(near(100))
-            .chain(near(200))
-            .chain(near(5_476))
-            .chain(near(10_952))
-            .chain([0, i64::MIN, i64::MAX])
-            .chain(near(1_700_000_000_000_000_000))
-            .collect();
-        let mut packer = Packer::behind(Vec::new());
-        for &number in &numbers {
-            packer.add(&Some(number));
-            packer.add(&(number as u64, Nanos(number)));
-            packer.add(&Option::<i64>::None);
-        }
-        let bytes = packer.bytes();
-        let mut unpacker = Unpacker::of(&bytes);
-        for &number in &numbers {
-            assert_eq!(unpacker.next(), Some(Some(number)));
-            assert_eq!(unpacker.next(), Some((number as u64, Nanos(number))));
-            assert_eq!(unpacker.next(), Some(Option::<i64>::None));
-        }
-        assert_eq!(unpacker.next::<u64>(), None);
-        let of = |number: u64| {
-            let mut packer = Packer::behind(Vec::new());
-            packer.add(&number);
-            packer.bytes().len()
-        };
-        assert_eq!([0, 199, 200, 10_951, 10_952, 1 << 16, u64::MAX].map(of), [1, 1, 2, 2, 3, 4, 9]);
-    }
-
-    #[test]
-    fn bytes_that_end_too_early_are_no_value() {
-        let mut packer = Packer::behind(Vec::new());
-        packer.add(&(Nanos(1_700_000_000_000_000_000), (7_u64, 1_u64 << 40)));
-        let bytes = packer.bytes();
-        for cut in 0..bytes.len() {
-            assert_eq!(Unpacker::of(&bytes[..cut]).next::<(Nanos, (u64, u64))>(), None);
-        }
-    }
-}
+mod tests;

@@ -161,7 +161,7 @@ impl<'a> Whole<'a> {
 
     /// Distance of the tap to the sender at the end of the `pause`.
     fn distance(&self, pause: &Facts) -> Nanos {
-        self.half.vantage.at(pause.end).max(self.least).unwrap_or_default()
+        Nanos::later(self.half.vantage.at(pause.end), self.least).unwrap_or_default()
     }
 
     /// Packets that the capture lacks around the `pause`.

@@ -25,6 +25,18 @@ macro_rules! as_number {
                     let $from = from.number();
                     $value
                 }
+
+                #[inline(always)]
+                fn is_blank(&self) -> bool {
+                    let $to = *self;
+                    $number == 0
+                }
+
+                #[inline(always)]
+                fn blank(_: &mut Unpacker<'_>) -> $Type {
+                    let $from = 0;
+                    $value
+                }
             }
         )*
     };
@@ -54,6 +66,16 @@ impl Packed for i64 {
     fn unpack(from: &mut Unpacker<'_>) -> i64 {
         from.signed()
     }
+
+    #[inline(always)]
+    fn is_blank(&self) -> bool {
+        *self == 0
+    }
+
+    #[inline(always)]
+    fn blank(_: &mut Unpacker<'_>) -> i64 {
+        0
+    }
 }
 
 impl Packed for Nanos {
@@ -65,6 +87,47 @@ impl Packed for Nanos {
     #[inline(always)]
     fn unpack(from: &mut Unpacker<'_>) -> Nanos {
         Nanos(from.signed())
+    }
+
+    #[inline(always)]
+    fn is_blank(&self) -> bool {
+        *self == Nanos::ZERO
+    }
+
+    #[inline(always)]
+    fn blank(_: &mut Unpacker<'_>) -> Nanos {
+        Nanos::ZERO
+    }
+}
+
+/// A mark is its bit and nothing else.
+impl Packed for bool {
+    #[inline(always)]
+    fn pack(&self, to: &mut Packer) {
+        to.byte(u8::from(*self));
+    }
+
+    #[inline(always)]
+    fn unpack(from: &mut Unpacker<'_>) -> bool {
+        from.byte() != 0
+    }
+
+    #[inline(always)]
+    fn is_blank(&self) -> bool {
+        !self
+    }
+
+    #[inline(always)]
+    fn blank(_: &mut Unpacker<'_>) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn pack_field(&self, _: &mut Packer) {}
+
+    #[inline(always)]
+    fn unpack_field(_: &mut Unpacker<'_>) -> bool {
+        true
     }
 }
 
@@ -96,6 +159,21 @@ impl<T: Packed> Packed for Option<T> {
             from.rest = rest;
             return None;
         }
+        Some(T::unpack(from))
+    }
+
+    #[inline(always)]
+    fn is_blank(&self) -> bool {
+        self.is_none()
+    }
+
+    #[inline(always)]
+    fn blank(_: &mut Unpacker<'_>) -> Option<T> {
+        None
+    }
+
+    #[inline(always)]
+    fn unpack_field(from: &mut Unpacker<'_>) -> Option<T> {
         Some(T::unpack(from))
     }
 }

@@ -102,12 +102,13 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
     }
     // If there is no other finding, a repair is reported even if nobody waited for it.
     if shares.iter().all(|share| share.recoverable == Nanos::ZERO) {
-        let repair = |side: End| row.directions.of(side).repair;
-        let repairs = |side: End| repair(side).fast_retransmits + repair(side).timeouts;
-        let told = |side: End| shares.iter().any(|share| share.kind == FindingKind::Loss && share.side == side);
-        let lossy: Few<End, 2> = End::BOTH.into_iter().filter(|side| !told(*side)).collect();
-        let lossy = lossy.into_iter().filter(|side| repairs(*side) > repair(*side).needless_retransmissions);
-        shares.extend(lossy.map(|side| Share::of(FindingKind::Loss, side, Nanos::ZERO)));
+        for side in End::BOTH {
+            let repair = &row.directions.of(side).repair;
+            let lossy = repair.fast_retransmits + repair.timeouts > repair.needless_retransmissions;
+            if lossy && !shares.iter().any(|share| share.kind == FindingKind::Loss && share.side == side) {
+                shares.push(Share::of(FindingKind::Loss, side, Nanos::ZERO));
+            }
+        }
     }
     if let Some(side) = reset(row) {
         shares.push(Share::of(FindingKind::Reset, side, Nanos::ZERO));
@@ -160,9 +161,18 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
 
 /// Splits the time of a cause by the kinds of its waits, in proportion to their own lengths.
 fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares<'a>) {
+    let waits = |stall: &&StallRow| stall.cause == cause && stall.detail != details::AWAITING_PEER;
+    let unclaimed = |shares: &mut Shares<'a>| {
+        let kind = if cause == Cause::AppLimited { FindingKind::Idle } else { of_transport(cause) };
+        add(shares, Share { cause: Some(cause), ..Share::of(kind, busiest(row, cause), time) });
+    };
+    if !row.stalls.iter().any(|stall| waits(&stall)) {
+        // So in nearly each short flow: its client had a moment to think.
+        return unclaimed(shares);
+    }
     let mut parts = Shares::new();
     let mut beats = None;
-    for stall in row.stalls.iter().filter(|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER) {
+    for stall in row.stalls.iter().filter(waits) {
         let beats =
             beats.get_or_insert_with(|| if cause == Cause::AppLimited { Beats::of(row) } else { Beats::default() });
         let (kind, side) = (kind_of(row, stall, beats), stall.sender);
@@ -177,9 +187,7 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares
     let rest = (time - Nanos(own)).or_zero();
     let all: i128 = parts.iter().filter(|part| !is_own(part)).map(|part| i128::from(part.weight())).sum();
     if all == 0 && own == 0 {
-        let kind = if cause == Cause::AppLimited { FindingKind::Idle } else { of_transport(cause) };
-        add(shares, Share { cause: Some(cause), ..Share::of(kind, busiest(row, cause), time) });
-        return;
+        return unclaimed(shares);
     }
     for mut part in parts {
         part.cause = Some(cause);
