@@ -77,8 +77,8 @@ pub(super) fn rate(row: &FlowRow) -> Option<FindingKind> {
     if direction.path.bottleneck_bytes_per_s.is_some_and(|rate| rate as f64 <= reached * SAME_RATE) {
         return Some(FindingKind::Limit(Cause::BandwidthLimited));
     }
-    if let Some(cause) = filled_window(row, sending) {
-        return Some(FindingKind::Limit(cause));
+    if fills_window(row) {
+        return Some(FindingKind::Limit(Cause::RwndLimited));
     }
     if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
         return Some(FindingKind::RateWindow);
@@ -91,21 +91,23 @@ pub(super) fn rate(row: &FlowRow) -> Option<FindingKind> {
     Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {
         (true, false) => FindingKind::RatePacing,
         (false, true) => FindingKind::RateApplication,
+        _ if fills_buffer(row, sending) => FindingKind::Limit(Cause::SndbufLimited),
         _ => FindingKind::RateSender,
     })
 }
 
-/// The window or the buffer that stopped the sender again and again: in between it sends what fits, so the limit sets the rate
-/// of the whole. Waits for a receive window that are too short for a stall count too.
-fn filled_window(row: &FlowRow, sending: Nanos) -> Option<Cause> {
+/// The peer's window stopped the sender again and again: in between it sends what fits, so the window sets the rate of the whole.
+/// Waits that are too short for a stall count too.
+fn fills_window(row: &FlowRow) -> bool {
     let direction = row.directions.of(main_sender(row));
     let (full, busy) = direction.rwnd_limited_ns.zip(direction.busy_ns).unwrap_or_default();
     let of_window = |stall: &StallRow| matches!(stall.cause, Cause::RwndLimited | Cause::ZeroWindow);
-    if waits(row, &of_window) > Nanos::ZERO && full.times(OF_A_WINDOW) >= busy {
-        return Some(Cause::RwndLimited);
-    }
-    let buffer = waits(row, &|stall: &StallRow| stall.cause == Cause::SndbufLimited);
-    (buffer.times(OF_A_WINDOW) >= sending).then_some(Cause::SndbufLimited)
+    waits(row, &of_window) > Nanos::ZERO && full.times(OF_A_WINDOW) >= busy
+}
+
+/// The send buffer did so.
+fn fills_buffer(row: &FlowRow, sending: Nanos) -> bool {
+    waits(row, &|stall: &StallRow| stall.cause == Cause::SndbufLimited).times(OF_A_WINDOW) >= sending
 }
 
 /// Time of the main sender's waits that are `alike`.
