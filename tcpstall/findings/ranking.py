@@ -43,10 +43,11 @@ def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
     silence = max((finding.time_ns for finding in rows if finding.kind in IDLE), default=0)
     rows.sort(key=lambda finding: (_is_nothing(finding, silence), _place(finding, flows)))
     largest = max((_weight(finding) for finding in rows), default=0)
-    kept = [finding for finding in rows if _is_worth(finding, largest, flows)]
+    pauses = max((finding.time_ns for finding in rows if finding.kind in IDLE - {"handshake-distance"}), default=0)
+    kept = [finding for finding in rows if _is_worth(finding, largest, pauses, flows)]
     if not any(finding.is_lead for finding in kept):
         # A repair that cost next to nothing is news where there is nothing else.
-        kept = [finding for finding in rows if finding.kind == "loss" or _is_worth(finding, largest, flows)]
+        kept = [finding for finding in rows if finding.kind == "loss" or _is_worth(finding, largest, pauses, flows)]
     return kept or rows[:1]
 
 
@@ -78,11 +79,12 @@ def _place(finding: Finding, flows: int) -> tuple[int, int, int, int, str, str, 
     )
 
 
-def _is_worth(finding: Finding, largest: int, flows: int) -> bool:
+def _is_worth(finding: Finding, largest: int, pauses: int, flows: int) -> bool:
     if finding.kind in FAILURES:
         return finding.flows * _LEAST >= flows or finding.weight_ns * _LEAST >= largest
     if finding.kind == "one-sided":
         return True
     if finding.kind in IDLE:
-        return finding.kind != "handshake-distance" and finding.time_ns > largest
+        # Round trips of handshakes are told where hardly anything else took time, the applications' pauses included.
+        return finding.time_ns > (max(largest, pauses) if finding.kind == "handshake-distance" else largest)
     return finding.time_ns >= _LEAST_NS and finding.time_ns * _LEAST >= largest

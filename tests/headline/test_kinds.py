@@ -298,3 +298,14 @@ def test_milliseconds_do_not_lead_where_silence_took_thousands_of_times_as_long(
     rows = found(scene)
     assert rows[0].kind == first
     assert "server-slow" in [row.kind for row in rows]
+
+
+@pytest.mark.parametrize(("rtt_ms", "kind"), [(100, "handshake-distance"), (1, "idle")])
+def test_handshakes_are_told_where_they_took_longer_than_the_pauses(scene: Scene, rtt_ms: float, kind: str) -> None:
+    scene.handshake(rtt_ms=rtt_ms)
+    scene.wait_ms(20)
+    scene.client_sends(40)
+    scene.server_sends(60)
+    scene.client_acks()
+    scene.closes()
+    assert next(iter(found(scene))).kind == kind
