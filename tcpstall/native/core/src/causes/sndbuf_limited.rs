@@ -57,8 +57,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if !plateau && pause.context.lone && exceeds(most, pause) {
         return Verdict::CannotTell(Missing::ROUNDS);
     }
-    // An ACK wakes a blocked writer at once; what comes later came by itself, or through a queue.
-    if !plateau && pause.after_ack().is_some_and(|span| span > LEAST_PAUSE) {
+    // An ACK wakes a blocked writer at once; what comes later came by itself, or through a queue. Away from the sender the
+    // path's jitter may have made it later.
+    let woken = if pause.near_sender() { LEAST_PAUSE } else { pause.tolerance().max(LEAST_PAUSE) };
+    if !plateau && pause.after_ack().is_some_and(|span| span > woken) {
         return Verdict::CannotTell(Missing::ROUNDS);
     }
     // The round alone is no evidence where more was in the buffer; away from the sender it is unsure in any case.
