@@ -9,6 +9,7 @@ from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_
 from tests.scene import Scene, Stall
 from tests.scene.files import write
 from tests.scene.network import Tap
+from tests.scene.packet import Packet
 from tests.scene.verdict import flows_of
 
 
@@ -144,3 +145,20 @@ def test_a_handshake_of_years_is_a_wrong_time(scene: Scene, numbers: range, leap
     (row,) = (row for row in flow["stalls"] if row["duration_ns"] > 1e9)
     assert (row["cause"], row["confidence"]) == ("unexplained", 0.0)
     assert sum(flow["time_ns"].values()) == flow["end_ns"] - flow["start_ns"]
+
+
+@look_alike
+def test_a_capture_that_stores_packets_once_a_second_shows_no_queue(scene: Scene) -> None:
+    """Both ends' timestamps advance by several round trips while their packets are a fraction of one apart."""
+    scene.handshake(rtt_ms=150)
+    for _ in range(5):
+        scene.request()
+        scene.download(20_000)
+    stored: list[tuple[int, Packet]] = []
+    for time, packet in scene.packets("client"):
+        second = scene.start_ns + ((time - scene.start_ns) // 10**9 + 1) * 10**9
+        stored.append((max(second, stored[-1][0] + 30_000 if stored else 0), packet))
+    path = scene.folder / "stored.pcap"
+    write(path, stored)
+    (flow,) = flows_of(path)
+    assert {row["cause"] for row in flow["stalls"] if row["duration_ns"] > 900e6} == {"unexplained"}

@@ -143,3 +143,46 @@ def test_a_few_messages_that_came_late_show_no_rate(scene: Scene, size: int, rat
         scene.server_sends(size, late_ms=800 + 31 * number)
         scene.client_acks()
     assert ("bandwidth-limited" in found(scene)) == rate
+
+
+@pytest.mark.parametrize(
+    ("asked", "closes", "slow"),
+    [((31, 35), True, False), ((31, 35), False, True), ((31, 300), True, True)],
+    ids=["closes", "goes-on", "asks"],
+)
+def test_a_server_that_ends_an_idle_connection_has_answered_nothing(
+    scene: Scene, asked: tuple[int, ...], closes: bool, slow: bool
+) -> None:
+    """The client acknowledges; after five seconds the server says goodbye, and the client closes at once."""
+    hello(scene)
+    scene.client_sends(220)
+    scene.server_sends(171)
+    for size in asked:
+        scene.client_sends(size)
+    scene.server_acks()
+    scene.wait_ms(4_990)
+    scene.server_sends(39)
+    if closes:
+        scene.client_closes()
+        scene.server_sends(24)
+        scene.server_closes()
+    else:
+        scene.client_sends(220)
+        scene.server_sends(171)
+    scene.client_acks()
+    assert (saved_ms(scene, "server-slow") > 4_000) == slow
+
+
+@pytest.mark.parametrize(("before", "pieces"), [(597, False), (9_000, True)], ids=["message", "upload"])
+def test_a_client_whose_handshake_is_not_captured_may_have_said_all_in_its_largest_segment(
+    scene: Scene, before: int, pieces: bool
+) -> None:
+    """A message, half a minute of silence, and a beat."""
+    scene.handshake(rtt_ms=20)
+    for size in (565, before, 565, 540):
+        scene.client_sends(size)
+        scene.server_acks()
+        scene.wait_ms(32_000 + 3 * size)
+    assert (
+        "sent-in-pieces" in {row.kind for row in findings(analyze(scene.capture("client", drop=(1, 2, 3))))}
+    ) == pieces

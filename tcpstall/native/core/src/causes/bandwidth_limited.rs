@@ -10,7 +10,8 @@
 //!           base round trip
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details `queue`, `line`
 //! Source    RFC 7323 §5.4 (TSval), RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
-//! Abstains  never; where no base round trip is known there is no sign of a queue. Time without a pause has no stall, yet the
+//! Abstains  where both ends' first timestamps advance by far more than the time between their packets: the capture stored
+//!           them in clumps; where no base round trip is known there is no sign of a queue. Time without a pause has no stall, yet the
 //!           ledger gives it to this cause
 //! Looks like `cwnd-limited`, `rwnd-limited` or `sndbuf-limited` (a full window or buffer, but no queue), `pacing` (several ACKs
 //!           pass before the next data), `app-limited`

@@ -55,6 +55,12 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
         if pause.is_turn() && retransmission::is_needless(pause) && !retransmission::is_repairing(pause) {
             return explain(&pause.with(&without_repairs(pause)), limits, threshold);
         }
+        if retransmission::went_on_unheard(pause) {
+            let parts = explain(&pause.with(&without_repairs(pause)), limits, threshold);
+            if parts.iter().all(|part| part.cause == Cause::AppLimited) {
+                return parts;
+            }
+        }
         if let Some(first) = retransmission::began_at_the_end(pause) {
             return smallvec![until_report(pause, limits, whole, first)];
         }

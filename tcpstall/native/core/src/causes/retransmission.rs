@@ -13,7 +13,8 @@
 //!           that the original had arrived)
 //! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux
 //!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
-//! Abstains  where data was sent again for the first time four timeouts after it was acknowledged; what was lost without a trace is
+//! Abstains  where the sender, having heard nothing since its only copy, went on with new data all the same: nothing had held it;
+//!           where data was sent again for the first time four timeouts after it was acknowledged; what was lost without a trace is
 //!           for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a
 //!           needless copy that came sooner than any timer, without a report: the path may have made it
 //! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice), `cwnd-limited`
@@ -135,6 +136,17 @@ pub(super) fn is_needless(pause: &Pause) -> bool {
 pub(super) fn is_repairing(pause: &Pause) -> bool {
     let reported = pause.hole.and_then(|hole| hole.reported);
     pause.recovering && reported.is_some_and(|reported| reported <= pause.start())
+}
+
+/// The sender sent a copy once, heard nothing, and sent new data all the same: nothing had held it back. After a timeout the
+/// copy fills the window (RFC 5681 §3.1); behind a probe the next data goes as soon as it is written (RFC 8985 §7.4).
+pub(super) fn went_on_unheard(pause: &Pause) -> bool {
+    let once = pause.repair.as_ref().filter(|repair| repair.sent == 1);
+    let last = once.and_then(|repair| repair.attempts.iter().map(|attempt| attempt.time).max());
+    let later = last.is_some_and(|last| pause.end - last > LEAST_PAUSE);
+    let silent = pause.acks == 0 && pause.peer_bytes == 0 && pause.loss_hints == 0;
+    let seen = !pause.unseen.acks && !pause.unseen.bare_acks && !pause.acks_lost;
+    pause.ended && pause.after.bytes > 0 && later && silent && seen && !pause.recovering && pause.hole.is_none()
 }
 
 /// Limits under which a sender waits for ACKs, whether or not something was lost.

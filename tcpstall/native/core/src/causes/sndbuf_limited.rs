@@ -10,7 +10,8 @@
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
-//!           single small flight, single segments, or few bytes: a buffer that small shows round after round.
+//!           single flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
+//!           segments, or few bytes: a buffer that small shows round after round.
 //!           Never sure where the peer's message let the data go after ACKs that had not, where the buffer was empty for most of the
 //!           wait, or where it was empty before most rounds and their data came later than a host answers, where other flights of
 //!           the plateau were larger by a segment, or where few flights of whole segments show it: a congestion window grows as
@@ -54,6 +55,12 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // A blocked writer fills the buffer again as soon as there is room, and what fitted once fits again.
     let most = pause.context.read.most_before.max(pause.context.read.most_later);
     if !plateau && pause.context.lone && exceeds(most, pause) {
+        return Verdict::CannotTell(Missing::ROUNDS);
+    }
+    // An ACK wakes a blocked writer at once; what comes later came by itself, or through a queue. Away from the sender the
+    // path's jitter may have made it later.
+    let woken = if pause.near_sender() { LEAST_PAUSE } else { pause.tolerance().max(LEAST_PAUSE) };
+    if !plateau && pause.after_ack().is_some_and(|span| span > woken) {
         return Verdict::CannotTell(Missing::ROUNDS);
     }
     // The round alone is no evidence where more was in the buffer; away from the sender it is unsure in any case.

@@ -1,6 +1,6 @@
 //! Use of a connection, and its end.
 
-use super::{asked_rounds, is_answer_to_nothing};
+use super::{asked_rounds, is_answer_to_nothing, is_unasked};
 use crate::flow::End;
 use crate::json::row;
 use crate::pause::Finished;
@@ -48,6 +48,10 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         };
         (closing.time - round.last - heard).or_zero()
     });
+    let nothing = rounds.last().is_some_and(|last| is_answer_to_nothing(last, turns));
+    let distance = flow.connection().distances()[End::Client].unwrap_or_default();
+    // The farewell after it may count to the same turn.
+    let unasked = turns.rounds().last().is_some_and(|last| is_unasked(last, turns, distance));
     ConnectionRow {
         exchanges: rounds.len() as u64 + turns.dropped,
         unanswered: turns.unanswered,
@@ -55,7 +59,7 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         closed_by: closing.map(|closing| closing.by),
         closed_with: closing.map(|closing| if closing.reset { "rst" } else { "fin" }),
         closed_ns: closing.map(|closing| closing.time),
-        farewell: flow.speaks_tls() && rounds.last().is_some_and(|last| is_answer_to_nothing(last, turns)),
+        farewell: flow.speaks_tls() && (nothing || unasked),
         tls: flow.speaks_tls(),
         idle_before_close_ns: idle,
     }

@@ -162,6 +162,19 @@ fn is_answer_to_nothing(round: &Round, turns: &Rounds) -> bool {
     little && late && turns.closing.as_ref().is_some_and(at_once)
 }
 
+/// The server's word came long after a message of the client that only acknowledged, and the client closed at once: nobody had
+/// waited for it. A timer of the server may have begun with what the client acknowledged at once.
+fn is_unasked(round: &Round, turns: &Rounds, distance: Nanos) -> bool {
+    let late = |answered: &Nanos| *answered - round.asked + AT_ONCE >= UNPROMPTED_AFTER;
+    let Some(answered) = round.answered.filter(late) else { return false };
+    let at_once = |closing: &Closing| {
+        let after = closing.time - answered - distance;
+        closing.by == End::Client && closing.time >= answered && after <= AT_ONCE
+    };
+    let little = round.request_bytes <= 2 * ACKNOWLEDGEMENT && round.response_bytes <= FAREWELL;
+    little && turns.closing.as_ref().is_some_and(at_once)
+}
+
 fn is_farewell(round: &Round, turns: &Rounds) -> bool {
     let closes = |closing: &Closing| closing.by == End::Client && closing.time <= round.last;
     round.request_bytes <= FAREWELL && round.response_bytes <= FAREWELL && turns.closing.as_ref().is_some_and(closes)

@@ -30,6 +30,8 @@ pub struct TsvalClock {
     /// Time that the stamps took for a tick in passing, while the tick is unknown: at most so long unless a queue drained.
     most: i64,
     answers: Option<Answers>,
+    /// In passing the first stamps took half the time of a clock's tick at most: no clock's, unless it counts microseconds.
+    compressed: bool,
     /// Ticks by which the clock advances at a time: all stamps are that far apart, or several times that far (some hosts
     /// update a clock of 1 ms every 50 ms).
     step: u32,
@@ -106,6 +108,11 @@ impl TsvalClock {
     pub fn grain(&self) -> Nanos {
         let step = if self.is_coarse() { i64::from(self.step) } else { 1 };
         Nanos(self.tick.saturating_mul(2 * step))
+    }
+
+    /// What bears the first stamps passed the tap much closer together than it had left.
+    pub fn is_compressed(&self) -> bool {
+        self.compressed
     }
 
     fn is_coarse(&self) -> bool {
@@ -199,7 +206,12 @@ impl TsvalClock {
             if ticks < LOOK as i32 {
                 return;
             }
+            let first = self.most == 0;
             self.most = (time - start).0 / i64::from(ticks);
+            if first {
+                let microseconds = (SHORTEST..2 * SHORTEST).contains(&self.most);
+                self.compressed = self.most < TICKS[0] / 2 && !microseconds;
+            }
             let Some(tick) = self.tick_of() else { return };
             self.tick = tick;
         }

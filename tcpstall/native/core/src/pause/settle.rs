@@ -65,6 +65,9 @@ pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts:
         pause.base_rtt = whole.connection.base_rtt_at(pause.end);
         pause.lost_before_tap = whole.lost_before_tap(pause);
         pause.left_together = whole.left_together(pause);
+        if pause.left_together && whole.in_clumps {
+            (pause.left_together, pause.unseen.misdated) = (false, true);
+        }
         (pause.disorder, pause.jitter, pause.multipath) = (whole.disorder, whole.jitter, whole.multipath);
         pause.flight_unknown |= whole.hardly_seen;
         pause.overtaken = whole.overtaken(pause);
@@ -134,6 +137,9 @@ struct Whole<'a> {
     inferred: bool,
     unplaced: bool,
     proven: bool,
+    /// Both ends' stamps advance faster than any clock: the capture stored what had passed in clumps, for a queue holds one
+    /// direction.
+    in_clumps: bool,
 }
 
 impl<'a> Whole<'a> {
@@ -156,6 +162,7 @@ impl<'a> Whole<'a> {
             inferred: vantage.was_inferred(),
             unplaced: vantage.get().is_none() || vantage.was_inferred(),
             proven: vantage.is_proven(),
+            in_clumps: End::BOTH.into_iter().all(|end| connection.half(end).vantage.tsval_clock.is_compressed()),
         }
     }
 
@@ -204,6 +211,8 @@ impl Facts {
         if shift == Nanos::ZERO {
             return self;
         }
+        // No ACK reaches the sender before it passes the tap.
+        let shift = if self.unseen.unmeasured { shift.or_zero() } else { shift };
         let end = self.end;
         let moved = |time: Nanos| (time + shift).min(end);
         Facts {

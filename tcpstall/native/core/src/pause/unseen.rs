@@ -20,6 +20,8 @@ pub struct Unseen {
     /// ACKs inside the pause may have reached the sender later than they were applied: the tap's distance was not known
     /// yet.
     pub blind: bool,
+    /// ACKs inside the pause came before anything was known of the tap's distance: they were applied when they passed the tap.
+    pub unmeasured: bool,
     /// The tap's distance from the sender was never measured: it is assumed to be zero, or inferred from rounds of burst
     /// and silence.
     pub unplaced: bool,
@@ -39,7 +41,7 @@ pub struct Unseen {
 }
 
 packed!(Unseen {
-    marks { before_next, heard, blind, unplaced, placed_later, acks, bare_acks, departure, misdated }
+    marks { before_next, heard, blind, unmeasured, unplaced, placed_later, acks, bare_acks, departure, misdated }
     inside, tail, tail_acked, oldest,
 });
 

@@ -66,6 +66,7 @@ impl Builder {
         }
         self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
         open.unseen.blind |= acked.blind;
+        open.unseen.unmeasured |= acked.blind && half.vantage.get().is_none();
         if acked.unseen_tail > 0 {
             open.unseen.tail += acked.unseen_tail;
             open.unseen.tail_acked = open.unseen.tail_acked.or(Some(acked.time));

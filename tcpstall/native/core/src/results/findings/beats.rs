@@ -42,9 +42,9 @@ pub(super) struct Beats {
     /// Start and end, in order, of the exchanges after a silence in which a small message was answered by one of the
     /// same length: a heartbeat. Also those in which the server answered nothing.
     echoes: Vec<(Nanos, Nanos)>,
-    /// Lengths, in order, of the server's long times before its answers, where these take nearly all of the time between
+    /// Length that most of the server's long times before its answers have, where these take nearly all of the time between
     /// the first of them and the last.
-    answers: Vec<Silence>,
+    timer: Option<i64>,
     /// Start and end, in order, of the exchanges in which a program waited for the answer.
     asked: Vec<(Nanos, Nanos)>,
 }
@@ -64,14 +64,14 @@ impl Beats {
         }
         between.sort_unstable();
         let echoes = echoes(row.exchanges.as_deref().unwrap_or_default(), carries_tls(row));
-        Beats { small, own, between, echoes, answers: answers(row), asked: asked(row) }
+        Beats { small, own, between, echoes, timer: timer(row), asked: asked(row) }
     }
 
-    /// True for an answer whose time a timer set: several of the flow took as long, and hardly another as much.
+    /// True for an answer whose time a timer set: several of the flow took as long, and hardly another as much. What came within a
+    /// tenth of that time came by the same timer, sooner or later by what the path and the client added.
     pub(super) fn times(&self, stall: &StallRow) -> bool {
-        let length = weight(stall);
-        let alike = within(&self.answers, stall, length - length / BEAT, length + length / BEAT);
-        length >= LEAST_TIMED.0 && alike >= BEATS && 2 * alike >= self.answers.len()
+        let near = |timer: i64| (weight(stall) - timer).abs() <= timer / 10;
+        weight(stall) >= LEAST_TIMED.0 && self.timer.is_some_and(near)
     }
 
     /// True if a program waited for the answer that ended this wait, and asked on at once.
@@ -130,17 +130,22 @@ fn echoes(exchanges: &[Exchange], tls: bool) -> Vec<(Nanos, Nanos)> {
     exchanges.iter().enumerate().filter(one).map(|(_, exchange)| (exchange.start_ns, exchange.end_ns)).collect()
 }
 
-fn answers(row: &FlowRow) -> Vec<Silence> {
+fn timer(row: &FlowRow) -> Option<i64> {
     let long = |stall: &&StallRow| {
         let answer = stall.sender == End::Server && stall.detail == details::THINK_TIME && stall.ended;
         answer && stall.cause == Cause::AppLimited && weight(stall) >= LEAST_TIMED.0
     };
     let long: Vec<&StallRow> = row.stalls.iter().filter(long).collect();
-    let (Some(first), Some(last)) = (long.first(), long.last()) else { return Vec::new() };
+    let (first, last) = (long.first()?, long.last()?);
     let due: i64 = long.iter().map(|stall| weight(stall)).sum();
     let always = Nanos(due) >= (last.end_ns - first.start_ns).scaled(ALWAYS_DUE);
     let fails = row.names.as_ref().and_then(|names| names.http_status).is_some_and(|status| status >= ERROR);
-    if always && !fails { lengths(long.into_iter()) } else { Vec::new() }
+    let lengths = lengths(long.iter().copied());
+    let alike = |&&(_, _, length): &&Silence| {
+        let alike = within(&lengths, first, length - length / BEAT, length + length / BEAT);
+        alike >= BEATS && 2 * alike >= lengths.len()
+    };
+    lengths.iter().find(alike).map(|&(_, _, length)| length).filter(|_| always && !fails)
 }
 
 fn lengths<'a>(stalls: impl Iterator<Item = &'a StallRow>) -> Vec<Silence> {

@@ -14,6 +14,8 @@ use crate::time::Nanos;
 const UNANSWERED_AFTER: Nanos = Nanos::from_millis(30_000);
 /// Exchanges of a connection that is kept for more: the only answer of a connection is no last word.
 const KEPT: u64 = 2;
+/// Smallest payload of a full segment on links of today: 1,280 bytes of IPv6 (RFC 8200 §5) less the headers.
+const SEGMENT: u64 = 1_208;
 /// Port of HTTP over TLS (RFC 9110 §4.2.2).
 const HTTPS: u16 = 443;
 
@@ -76,7 +78,9 @@ pub(super) fn carries_tls(row: &FlowRow) -> bool {
 /// True if the end had said little before a long silence of its own: that was a message, and the next data another. A
 /// client's message is a request, up to a segment: whoever has begun to ask goes on.
 pub(super) fn had_said_all(row: &FlowRow, stall: &StallRow) -> bool {
-    let segment = row.directions.client.mss_bytes.map_or(MESSAGE, u64::from);
+    // Without a handshake the largest segment may have been a whole message.
+    let least = if row.handshake.complete { 0 } else { SEGMENT };
+    let segment = row.directions.client.mss_bytes.map_or(MESSAGE, u64::from).max(least);
     let most = if stall.sender == End::Client { segment.saturating_sub(1) } else { MESSAGE };
     let little = stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= most);
     stall.detail == details::IDLE && weight(stall) >= UNPROMPTED_AFTER.0 && little
