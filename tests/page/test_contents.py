@@ -32,6 +32,18 @@ def test_the_page_says_what_the_terminal_says(report: Report) -> None:
         assert told in text, told
 
 
+def test_the_change_is_that_of_a_finding_that_knows_more_than_the_cause(scene: Scene, report: Report) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(300)
+    for after in (250, 250, 500, 1_000):
+        scene.wait_ms(after)
+        scene.client_repeats(0, 300)
+    scene.server_sends(5_000)
+    scene.client_acks()
+    scene.closes()
+    assert "What to change first: look at its accept queue" in visible(report(scene.capture("server")))
+
+
 def test_where_nothing_is_to_repair_the_page_asks_for_no_change(scene: Scene, report: Report) -> None:
     scene.handshake(rtt_ms=0.2)
     for _ in range(3):

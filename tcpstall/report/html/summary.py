@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tcpstall.causes import Cause
 from tcpstall.findings import Finding as OfMany
+from tcpstall.findings import advice
 from tcpstall.findings.finding import IDLE
 from tcpstall.model import Analysis, Flow, Side
 from tcpstall.report.answer import Finding, findings, together
@@ -25,14 +26,22 @@ def sentences(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> list
     found = findings(flow)
     if found:
         told.append(_why(found, flow.lost_ns))
-        nothing = bool(of_many) and of_many[0].kind in IDLE
-        if found[0].advice and not nothing:
-            told.append(f"What to change first: {found[0].advice}.")
+        if change := _change(flow, found, of_many):
+            told.append(f"What to change first: {change}.")
     if analysis.total > 1:
         told.append(f"{_sentence(together(analysis))}.")
     if doubt := short_doubts(flow):
         told.append(f"How far this can be trusted: {doubt.partition(' ')[2]}.")
     return told
+
+
+def _change(flow: Flow, found: Sequence[Finding], of_many: Sequence[OfMany]) -> str:
+    """The change; of the capture's first finding where this flow shows it and that knows more than a wait's cause."""
+    first = of_many[0] if of_many else None
+    if first is None or first.kind in IDLE:
+        return found[0].advice if first is None else ""
+    shows = first.is_lead and first.example is not None and first.example.flow == flow.id
+    return advice(first) if shows and first.kind not in set(Cause) else found[0].advice
 
 
 def figures(flow: Flow) -> list[tuple[str, str, str]]:
