@@ -2,7 +2,8 @@
 //!
 //! Rule      everything was acknowledged and the sender was still silent, both windows open; or the peer's payload came
 //!           and the answer followed (the peer's turn, then thinking); or, with data in flight, neither an ACK nor a
-//!           timer started the next segment and the last one was short; or the flow's data goes on at the peer's messages, after
+//!           timer started the next segment and the last one was short, also where the TSval that this segment echoes shows that it left
+//!           before the ACK that it seems to follow; or the flow's data goes on at the peer's messages, after
 //!           ACKs that let nothing go: a window of the protocol above TCP; or short writes come at the tick of a timer, some of
 //!           them just after an ACK
 //! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`, `application-window`
@@ -123,7 +124,10 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return yes(details::IDLE, if sure { 0.95 } else { unsure });
     }
     let perhaps_window = pause.before.ends_whole(pause.mss) || !pause.near_sender() && pause.followed_soon();
+    // Once it may be an accident of the host that the data met an ACK; and a pace that the sender keeps looks the same.
+    let met = pause.left_before_ack && pause.near_sender();
     let confidence = match (perhaps_window, tail_probe::fits_timer(pause)) {
+        (_, false) if met && (perhaps_window || !pause.context.meets_acks) => 0.75,
         (true, _) => 0.6,
         // The probe timer ended the silence: what was in flight may be lost.
         (false, true) => 0.75,

@@ -84,6 +84,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let queued = marked && !pause.near_sender();
     let by_message = pause.went_on_at_message() && pause.acks_let_nothing_go() || pause.context.let_go_by_messages;
     let most = match pause.released_at_once() {
+        _ if pause.context.meets_acks => UNSURE,
         _ if pause.context.in_step || pause.context.plateau_late || by_message => UNSURE,
         _ if outlasts_ack(pause) || queued => UNSURE,
         _ if pause.context.plateau_passed || frames || below_plateau(pause) => PASSED,

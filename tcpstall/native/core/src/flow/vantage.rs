@@ -61,6 +61,8 @@ pub struct Vantage {
     /// A TSval that this end has echoed before the capture shows it, and the time of the echo.
     unseen: Option<(u32, Nanos)>,
     last_echo: Option<u32>,
+    /// That is a TSval that the tap has seen: nothing on the way changes the stamps.
+    echo_known: bool,
     /// The smallest time over the life of the flow.
     pub min_rtt: MinRtt,
     /// Departure times of this end's segments.
@@ -114,6 +116,16 @@ impl Vantage {
     #[inline]
     pub fn last_span(&self) -> Option<Nanos> {
         self.last_span
+    }
+
+    /// Time when the oldest segment passed that this end had not received when it sent a segment with the TSecr `echo`: the
+    /// first with a newer TSval (RFC 7323 §4.3).
+    pub fn unheard_since(&self, echo: u32) -> Option<Nanos> {
+        if !self.echo_known {
+            return None;
+        }
+        let newer = |(value, _): &&(u32, Nanos)| (value.wrapping_sub(echo) as i32) > 0;
+        self.pending.iter().find(newer).map(|(_, passed)| *passed)
     }
 
     /// True if the estimate cannot consist of the end's own pauses alone.
@@ -322,12 +334,14 @@ impl Vantage {
             return;
         }
         self.last_echo = Some(timestamps.echo);
+        self.echo_known = false;
         while let Some(&(value, seen)) = self.pending.front() {
             let age = timestamps.echo.wrapping_sub(value) as i32;
             if age < 0 {
                 break;
             }
             self.pending.pop_front();
+            self.echo_known |= age == 0;
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
                 // An ACK is due when data arrives. Data may wait for the application, unless other data left just
