@@ -86,7 +86,9 @@ pub(super) const LET_PASS: i64 = 2;
 fn let_half_pass(pause: &Pause) -> bool {
     let half = pause.left_in_flight > 0 && LET_PASS * pause.acked >= pause.flight_at_start;
     let long = pause.room_since.is_some_and(|since| pause.end - since > pause.tolerance());
-    pause.near_sender() && pause.losses == 0 && half && long && pause.let_room_pass()
+    // The data left much later than any ACK, or at a later one.
+    let idle = pause.ended && pause.after_ack().is_some_and(|span| span > pause.tolerance().times(3));
+    pause.near_sender() && pause.losses == 0 && half && long && (idle || pause.let_room_pass())
 }
 
 /// Whole segments were in flight, the peer's window had room, and a report of a loss released more: only the congestion

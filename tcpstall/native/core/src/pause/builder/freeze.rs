@@ -20,6 +20,7 @@ impl Builder {
         let peer = open.peer_first.is_none_or(|first| first <= ending.time);
         let segments_held = freeing.map_or(at.segments, |train| train.segments);
         let filled = self.holes.misses(ending.hole.1) && !half.ip_id.was_overtaken();
+        let unheard = self.unheard_since(ending, half);
         let clock = ending.next_packet.map(|_| &half.vantage.tsval_clock);
         Facts {
             sender: self.sender,
@@ -62,7 +63,7 @@ impl Builder {
             last_ack: open.last_ack,
             last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
             widened: rare.widened,
-            left_before_ack: self.left_before_ack(ending, half),
+            left_before_ack: self.left_before_ack(unheard, half),
             all_acked: open.all_acked,
             room_since: open.room_since,
             left_in_flight: left.flight,
@@ -112,19 +113,21 @@ impl Builder {
         }
     }
 
-    /// The data that ends the pause echoes an older TSval than that of the first ACK of the last train: the sender had not
-    /// received that ACK, because an ACK updates the echo before it releases data (RFC 7323 §4.3). While payload of the peer
-    /// is unacknowledged, ACKs update nothing.
-    fn left_before_ack(&self, ending: &PauseEnd, half: &Half) -> bool {
-        let (Some(echo), Some(train)) = (ending.echo, self.train) else { return false };
-        if half.vantage.unheard_since(echo).is_none_or(|passed| passed > train.first_passed) {
-            return false;
-        }
+    /// Time when the first segment passed that the sender had not received when the data that ends the pause left it, by the
+    /// TSval that the data echoes (RFC 7323 §4.3). While payload of the peer is unacknowledged, segments update no echo.
+    fn unheard_since(&self, ending: &PauseEnd, half: &Half) -> Option<Nanos> {
         let distance = half.vantage.now().unwrap_or_default();
         let spoken = self.last_peer_payload.is_some_and(|at| at.plus(distance) > self.burst.end);
+        half.vantage.unheard_since(ending.echo?).filter(|_| !spoken)
+    }
+
+    /// The sender had not received the first ACK of the last train when the data that ends the pause left it.
+    fn left_before_ack(&self, unheard: Option<Nanos>, half: &Half) -> bool {
+        let Some((unheard, train)) = unheard.zip(self.train) else { return false };
+        let distance = half.vantage.now().unwrap_or_default();
         // An ACK before it may have released the data, which met this one on the way.
         let earlier = half.vantage.last_span().is_some_and(|span| span - distance <= LEAST_PAUSE);
-        !spoken && !earlier
+        unheard <= train.first_passed && !earlier
     }
 
     /// Start of the retransmission timer of the oldest data in flight (RFC 6298 §5).
