@@ -339,8 +339,10 @@ impl Vantage {
                 break;
             }
             self.pending.pop_front();
-            self.echo_known |= age == 0;
-            self.echoed_bare = self.echoed_bare.saturating_add(u8::from(age == 0 && is_bare));
+            if age == 0 {
+                self.echo_known = true;
+                self.echoed_bare = self.echoed_bare.saturating_add(u8::from(is_bare));
+            }
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
                 // An ACK is due when data arrives. Data may wait for the application, unless other data left just

@@ -249,7 +249,7 @@ impl Facts {
 
     /// An ACK ended the pause: the new data followed at once.
     pub fn released_by_ack(&self) -> bool {
-        let at_once = || !self.left_before_ack && self.after_ack().is_some_and(|span| span <= self.tolerance());
+        let at_once = || self.after_ack().is_some_and(|span| span <= self.tolerance()) && !self.left_before_ack;
         self.ended && (at_once() || self.released_unseen())
     }
 
@@ -266,7 +266,7 @@ impl Facts {
 
     /// The new data followed the last ACK within a part of a round trip.
     pub fn followed_soon(&self) -> bool {
-        !self.left_before_ack && self.after_ack().is_some_and(|span| span <= self.rtt().part(SOON))
+        self.after_ack().is_some_and(|span| span <= self.rtt().part(SOON)) && !self.left_before_ack
     }
 
     /// New data followed a report of a loss within the time of a host. Such an ACK frees no buffer and wakes no writer: the

@@ -12,7 +12,7 @@ const SHOWN: u8 = 2;
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(in crate::flow) struct Stamp {
     pub(super) value: u32,
-    /// Its first segment carried neither payload nor SYN nor FIN.
+    /// Its first segment was an ACK and nothing else.
     pub(super) is_bare: bool,
     /// Time when its first segment passed.
     pub(super) passed: Nanos,
@@ -22,7 +22,7 @@ impl Stamp {
     /// The stamp of this `value` that the segment brings.
     #[inline(always)]
     pub(super) fn of(segment: &Segment, value: u32) -> Stamp {
-        let is_bare = segment.payload == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0) == 0;
+        let is_bare = segment.payload == 0 && segment.flags == Flags::ACK;
         Stamp { value, is_bare, passed: segment.time }
     }
 }
@@ -30,8 +30,10 @@ impl Stamp {
 impl Vantage {
     /// Time when the oldest segment passed that this end had not received when it sent a segment with the TSecr `echo`: the
     /// first with a newer TSval (RFC 7323 §4.3). `None` where all had reached it, or this end does not echo each segment.
+    #[inline]
     pub fn unheard_since(&self, echo: u32) -> Option<Nanos> {
-        if !self.echo_known || self.echoed_bare < SHOWN {
+        // Nearly always the newest had reached it.
+        if self.pending.is_empty() || !self.echo_known || self.echoed_bare < SHOWN {
             return None;
         }
         let newer = |stamp: &&Stamp| (stamp.value.wrapping_sub(echo) as i32) > 0;

@@ -20,7 +20,6 @@ impl Builder {
         let peer = open.peer_first.is_none_or(|first| first <= ending.time);
         let segments_held = freeing.map_or(at.segments, |train| train.segments);
         let filled = self.holes.misses(ending.hole.1) && !half.ip_id.was_overtaken();
-        let unheard = self.unheard_since(ending, half);
         let clock = ending.next_packet.map(|_| &half.vantage.tsval_clock);
         Facts {
             sender: self.sender,
@@ -63,7 +62,7 @@ impl Builder {
             last_ack: open.last_ack,
             last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
             widened: rare.widened,
-            left_before_ack: self.left_before_ack(unheard, half),
+            left_before_ack: self.left_before_ack(ending, half),
             all_acked: open.all_acked,
             room_since: open.room_since,
             left_in_flight: left.flight,
@@ -113,21 +112,16 @@ impl Builder {
         }
     }
 
-    /// Time when the first segment passed that the sender had not received when the data that ends the pause left it, by the
-    /// TSval that the data echoes (RFC 7323 §4.3). While payload of the peer is unacknowledged, segments update no echo.
-    fn unheard_since(&self, ending: &PauseEnd, half: &Half) -> Option<Nanos> {
+    /// The sender had not received the first ACK of the last train when the data that ends the pause left it, by the TSval that
+    /// the data echoes (RFC 7323 §4.3).
+    fn left_before_ack(&self, ending: &PauseEnd, half: &Half) -> bool {
+        let Some(unheard) = ending.echo.and_then(|echo| half.vantage.unheard_since(echo)) else { return false };
         let distance = half.vantage.now().unwrap_or_default();
+        // While payload of the peer is unacknowledged, segments update no echo.
         let spoken = self.last_peer_payload.is_some_and(|at| at.plus(distance) > self.burst.end);
-        half.vantage.unheard_since(ending.echo?).filter(|_| !spoken)
-    }
-
-    /// The sender had not received the first ACK of the last train when the data that ends the pause left it.
-    fn left_before_ack(&self, unheard: Option<Nanos>, half: &Half) -> bool {
-        let Some((unheard, train)) = unheard.zip(self.train) else { return false };
-        let distance = half.vantage.now().unwrap_or_default();
         // An ACK before it may have released the data, which met this one on the way.
         let earlier = half.vantage.last_span().is_some_and(|span| span - distance <= LEAST_PAUSE);
-        unheard <= train.first_passed && !earlier
+        self.train.is_some_and(|train| unheard <= train.first_passed) && !spoken && !earlier
     }
 
     /// Start of the retransmission timer of the oldest data in flight (RFC 6298 §5).
