@@ -278,7 +278,7 @@ def test_what_may_answer_the_peer_is_the_applications(scene: Scene, segments: in
 
 
 def pause_with(scene: Scene, last: int) -> float:
-    """Confidence that the application waits, with two writes in flight, the second in two parts, the last of them so long."""
+    """Confidence that the application waits, with two writes in flight, the last of them so long."""
     scene.handshake(rtt_ms=20)
     scene.request()
     scene.server_sends(2_348)
@@ -304,7 +304,9 @@ def test_a_flight_of_a_byte_more_fills_no_such_window(scene: Scene) -> None:
 
 @near_miss
 @pytest.mark.parametrize(("late_ms", "sure"), [(1.5, False), (8, True)])
-def test_a_host_may_be_a_little_late_to_answer_the_ack_of_whole_segments(scene: Scene, late_ms: float, sure: bool) -> None:
+def test_a_host_may_be_a_little_late_to_answer_the_ack_of_whole_segments(
+    scene: Scene, late_ms: float, sure: bool
+) -> None:
     scene.handshake(rtt_ms=20)
     scene.request()
     scene.server_sends(2 * 1_448)

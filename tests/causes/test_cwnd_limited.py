@@ -348,7 +348,7 @@ def test_a_flight_with_room_for_a_segment_more_is_unsure(scene: Scene, second: i
 
 @near_miss
 def test_acks_of_half_the_flight_that_let_nothing_go_have_met_no_full_window(scene: Scene) -> None:
-    """More follows 40 ms later, at no ACK: something else held it, a timer against small segments or the application."""
+    """More follows 40 ms later, at no ACK: a timer against small segments held it, or the application."""
     scene.handshake(rtt_ms=60)
     scene.request()
     scene.server_sends(10 * 1_448, tso=1, push=False)

@@ -138,9 +138,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         pause.before.ends_whole(pause.mss) || fills_byte_window(pause) || !pause.near_sender() && pause.followed_soon();
     let confidence = match (perhaps_window, tail_probe::fits_timer(pause)) {
         // Once it may be an accident of the host that the data met an ACK.
-        _ if pause.left_before_ack && !pause.context.meets_acks => 0.6,
+        _ if pause.left_first() && !pause.context.meets_acks => 0.6,
         // A pace that the sender keeps by itself looks the same.
-        (true, false) if pause.left_before_ack => 0.75,
+        (true, false) if pause.left_first() => 0.75,
         (true, _) => 0.6,
         // The probe timer ended the silence: what was in flight may be lost.
         (false, true) => 0.75,

@@ -247,9 +247,15 @@ impl Facts {
         steady_tolerance(self.rtt()) + self.jitter
     }
 
+    /// The data had left before the last ACK came. Away from the sender the two met on the way, or in a queue.
+    #[inline]
+    pub fn left_first(&self) -> bool {
+        self.left_before_ack && self.near_sender()
+    }
+
     /// An ACK ended the pause: the new data followed at once.
     pub fn released_by_ack(&self) -> bool {
-        let at_once = || self.after_ack().is_some_and(|span| span <= self.tolerance()) && !self.left_before_ack;
+        let at_once = || self.after_ack().is_some_and(|span| span <= self.tolerance()) && !self.left_first();
         self.ended && (at_once() || self.released_unseen())
     }
 
@@ -266,7 +272,7 @@ impl Facts {
 
     /// The new data followed the last ACK within a part of a round trip.
     pub fn followed_soon(&self) -> bool {
-        self.after_ack().is_some_and(|span| span <= self.rtt().part(SOON)) && !self.left_before_ack
+        self.after_ack().is_some_and(|span| span <= self.rtt().part(SOON)) && !self.left_first()
     }
 
     /// New data followed a report of a loss within the time of a host. Such an ACK frees no buffer and wakes no writer: the

@@ -137,7 +137,7 @@ impl<'a> Pause<'a> {
     /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau.
     pub fn refilled(&self) -> bool {
         let late = self.context.plateau_rounds >= 5
-            && !self.left_before_ack
+            && !self.left_first()
             && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
         // At the sender no path lies between an ACK and its answer.
         let silent = self.near_sender() && self.fell_silent();

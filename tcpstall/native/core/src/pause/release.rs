@@ -15,9 +15,6 @@ const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
 const MEETINGS: usize = 3;
 const FOR_EACH: usize = 4;
 
-/// Divisor of the distance: where the path scatters by no more than that part, the order of ACKs and data is the sender's.
-const STEADY: i64 = 32;
-
 /// Data of the sender often left just before an ACK that it seems to follow, by the TSval that it echoes.
 fn meets_acks(pauses: &[Facts]) -> bool {
     let at_acks = |pause: &&Facts| pause.ended && pause.after_ack().is_some_and(|span| span <= pause.tolerance());
@@ -29,20 +26,6 @@ fn meets_acks(pauses: &[Facts]) -> bool {
 pub(super) fn find_meetings(pauses: &[Facts], contexts: &mut [Context]) {
     if pauses.iter().any(|pause| pause.left_before_ack) && meets_acks(pauses) {
         contexts.iter_mut().for_each(|context| context.meets_acks = true);
-    }
-}
-
-/// Settles which data left before its ACK had come. Away from the sender the two met on the way: their order is the sender's
-/// where the path is steady and that happens again and again.
-pub(super) fn settle_order(pauses: &mut [Facts]) {
-    let away = |pause: &Facts| pause.left_before_ack && !pause.near_sender();
-    if !pauses.iter().any(away) {
-        return;
-    }
-    let often = meets_acks(pauses);
-    for pause in pauses.iter_mut().filter(|pause| away(pause)) {
-        let known = pause.jitter.times(STEADY) <= pause.distance && pause.tolerance() < pause.distance;
-        pause.left_before_ack = often && known;
     }
 }
 

@@ -6,7 +6,6 @@ use super::coverage;
 use super::cut_short;
 use super::evidence::Facts;
 use super::later::Later;
-use super::release;
 use super::scale;
 use super::some::replace_some;
 use super::unseen::Unseen;
@@ -76,7 +75,6 @@ pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts:
         pause.unseen.unplaced |= pause.unseen.placed_later;
         true
     });
-    release::settle_order(&mut pauses);
     let pauses = coverage::settle(pauses, shown.connection.has_spoken(shown.sender.peer()));
     let pauses = scale::settle(pauses);
     // Where flights fill the window, the windows were read at the wrong time too.
