@@ -275,3 +275,43 @@ def test_an_upload_that_its_ack_lets_go_on_does_not_answer_what_the_peer_said_me
 )
 def test_what_may_answer_the_peer_is_the_applications(scene: Scene, segments: int, then: int, after_ms: float) -> None:
     assert talks_into_an_upload(scene, segments, then=then, after_ms=after_ms) == "app-limited"
+
+
+def pause_with(scene: Scene, last: int) -> float:
+    """Confidence that the application waits, with two writes in flight, the last of them so long."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(2_348)
+    scene.wait_ms(4)
+    scene.server_sends(last)
+    scene.wait_ms(9)
+    scene.server_sends(1_000)
+    rows = [row for row in scene.flow("server")["stalls"] if row["evidence"]["in_flight_bytes"] == 2_348 + last]
+    (confidence,) = (float(row["confidence"]) for row in rows if row["cause"] == "app-limited")
+    return confidence
+
+
+@look_alike
+def test_a_flight_of_whole_segments_to_the_byte_may_fill_a_window_that_counts_bytes(scene: Scene) -> None:
+    """RFC 5681 §2: the congestion window counts bytes, and may cut the last segment."""
+    assert pause_with(scene, 548) < 0.8
+
+
+@near_miss
+def test_a_flight_of_a_byte_more_fills_no_such_window(scene: Scene) -> None:
+    assert pause_with(scene, 549) >= 0.8
+
+
+@near_miss
+@pytest.mark.parametrize(("late_ms", "sure"), [(1.5, False), (8, True)])
+def test_a_host_may_be_a_little_late_to_answer_the_ack_of_whole_segments(
+    scene: Scene, late_ms: float, sure: bool
+) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(2 * 1_448)
+    scene.client_acks()
+    scene.wait_ms(10 + late_ms)
+    scene.server_sends(3_000)
+    rows = [row for row in scene.flow("server")["stalls"] if row["evidence"]["in_flight_bytes"] == 2 * 1_448]
+    assert [(row["cause"], row["confidence"] >= 0.8) for row in rows[:1]] == [("app-limited", sure)]

@@ -344,3 +344,17 @@ def test_a_flight_with_room_for_a_segment_more_is_unsure(scene: Scene, second: i
         scene.server_sends(segments * 1_448, push=False)
         scene.client_acks()
     assert [confidence > 0.8 for confidence in confidences(scene, "server")] == [True, sure]
+
+
+@near_miss
+def test_acks_of_half_the_flight_that_let_nothing_go_have_met_no_full_window(scene: Scene) -> None:
+    """More follows 40 ms later, at no ACK: a timer against small segments held it, or the application."""
+    scene.handshake(rtt_ms=60)
+    scene.request()
+    scene.server_sends(10 * 1_448, tso=1, push=False)
+    for segments in (2, 4, 6):
+        scene.client_acks(upto=segments * 1_448)
+    scene.wait_ms(70)
+    scene.server_sends(1_448)
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 60e6]
+    assert [row["cause"] for row in rows] != ["cwnd-limited"]

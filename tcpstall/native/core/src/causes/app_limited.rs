@@ -2,11 +2,13 @@
 //!
 //! Rule      everything was acknowledged and the sender was still silent, both windows open; or the peer's payload came
 //!           and the answer followed (the peer's turn, then thinking); or, with data in flight, neither an ACK nor a
-//!           timer started the next segment and the last one was short; or the flow's data goes on at the peer's messages, after
+//!           timer started the next segment and the last one was short: the next may also have met an ACK, if the TSval that it
+//!           echoes shows that it left before; or the flow's data goes on at the peer's messages, after
 //!           ACKs that let nothing go: a window of the protocol above TCP; or short writes come at the tick of a timer, some of
 //!           them just after an ACK
 //! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`, `application-window`
-//! Source    RFC 7661 §3; RFC 9113 §5.2 and RFC 4254 §5.2 (windows above TCP); Linux TCP_CHRONO (busy time stops when the write queue is empty)
+//! Source    RFC 7661 §3; RFC 7323 §4.3 (an ACK updates the echo before it releases data); RFC 9113 §5.2 and RFC 4254 §5.2
+//!           (windows above TCP); Linux TCP_CHRONO (busy time stops when the write queue is empty)
 //! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
 //!           the peer's payload came into an upload of whole segments, whose ACK let it go on at once;
 //!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
@@ -15,7 +17,7 @@
 //!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
 //!           later round trips were shorter, nor of a short answer that left as an ACK came, nor where nothing in flight was
 //!           acknowledged until the time of the probe timer, nor away from the sender where packets are missing before the
-//!           next data
+//!           next data, nor where the flight is as long as whole segments although the last was short: a window may have cut it
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -55,6 +57,13 @@ fn goes_on_uploading(pause: &Pause) -> bool {
     let several = pause.segments_at_start >= SEVERAL && pause.near_sender() && pause.losses == 0;
     let later = pause.after_peer().is_some_and(|thinking| thinking > pause.rtt().part(4));
     full && several && later && pause.released_at_once()
+}
+
+/// The short segment that left last makes the flight as long as whole segments to the byte: a congestion window, which counts
+/// bytes (RFC 5681 §2), may have cut it.
+fn fills_byte_window(pause: &Pause) -> bool {
+    let whole = pause.flight_at_start % i64::from(pause.mss.max(1)) == 0;
+    whole && pause.segments_at_start > 1 && pause.mss_known && !pause.flight_unknown
 }
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
@@ -108,8 +117,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.left_in_flight == 0 {
         // Away from the sender a longer path looks the same, unless the pause is longer than any path. After a loss the
         // silence may as well be the retransmission timer of data that never reached the tap.
-        let late = pause.losses > 0 && pause.duration() >= timers::shortest_rto(pause.srtt);
-        if (late || pause.lost_before_tap > 0) && !pause.near_sender() {
+        let timed = pause.losses > 0 && pause.duration() >= timers::shortest_rto(pause.srtt);
+        if (timed || pause.lost_before_tap > 0) && !pause.near_sender() {
             return yes(details::IDLE, 0.6);
         }
         // Nothing could be sent until the window opened: only the silence after that was certainly the application's.
@@ -117,13 +126,21 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         if full && pause.after_ack().is_some_and(|span| span + span < pause.duration()) {
             return yes(details::IDLE, 0.6);
         }
-        let sure = pause.near_sender() || pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
+        // A busy host may take a little longer to answer the ACK, and a window that whole segments filled had held the rest.
+        let silent = pause.fell_silent() || !pause.before.ends_whole(pause.mss);
+        let late = pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
+        let sure = pause.near_sender() && silent || late;
         // Away from the sender a congestion window that a jittering path opened looks the same.
         let unsure = if pause.followed_soon() { 0.6 } else { 0.75 };
         return yes(details::IDLE, if sure { 0.95 } else { unsure });
     }
-    let perhaps_window = pause.before.ends_whole(pause.mss) || !pause.near_sender() && pause.followed_soon();
+    let perhaps_window =
+        pause.before.ends_whole(pause.mss) || fills_byte_window(pause) || !pause.near_sender() && pause.followed_soon();
     let confidence = match (perhaps_window, tail_probe::fits_timer(pause)) {
+        // Once it may be an accident of the host that the data met an ACK.
+        _ if pause.left_first() && !pause.context.meets_acks => 0.6,
+        // A pace that the sender keeps by itself looks the same.
+        (true, false) if pause.left_first() => 0.75,
         (true, _) => 0.6,
         // The probe timer ended the silence: what was in flight may be lost.
         (false, true) => 0.75,

@@ -85,8 +85,16 @@ pub(super) const LET_PASS: i64 = 2;
 /// longer than until a third of the window has room (`tcp_tso_should_defer`).
 fn let_half_pass(pause: &Pause) -> bool {
     let half = pause.left_in_flight > 0 && LET_PASS * pause.acked >= pause.flight_at_start;
-    let long = pause.room_since.is_some_and(|since| pause.end - since > pause.tolerance());
-    pause.near_sender() && pause.losses == 0 && half && long && pause.let_room_pass()
+    let Some(since) = pause.room_since.filter(|_| half && pause.losses == 0 && pause.near_sender()) else {
+        return false;
+    };
+    let tolerance = pause.tolerance();
+    if pause.end - since <= tolerance {
+        return false;
+    }
+    // The data left much later than any ACK, or at a later one.
+    let idle = pause.ended && pause.after_ack().is_some_and(|span| span > tolerance.times(3));
+    idle || pause.let_room_pass()
 }
 
 /// Whole segments were in flight, the peer's window had room, and a report of a loss released more: only the congestion

@@ -8,12 +8,14 @@
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
-//! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
+//! Source    RFC 7323 §4.3 (data released by an ACK echoes its TSval); Linux `sk_stream_wait_memory`, `sk_stream_write_space`
+//!           (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
 //!           single flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
 //!           segments, or few bytes: a buffer that small shows round after round.
-//!           Never sure where the peer's message let the data go after ACKs that had not, where the buffer was empty for most of the
-//!           wait, or where it was empty before most rounds and their data came later than a host answers, where other flights of
+//!           Never sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's
+//!           message let the data go after ACKs that had not, where the buffer was empty for most of the wait, or where it was
+//!           empty before most rounds and their data came later than a host answers, where other flights of
 //!           the plateau were larger by a segment, or where few flights of whole segments show it: a congestion window grows as
 //!           slowly; nor away from the sender where its last full segment
 //!           lacks PSH although the end of its data has it, where only a plateau tells: BSD marks what empties the buffer,
@@ -91,6 +93,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let queued = marked && !pause.near_sender();
     let by_message = pause.went_on_at_message() && pause.acks_let_nothing_go() || pause.context.let_go_by_messages;
     let most = match pause.released_at_once() {
+        _ if pause.context.meets_acks => UNSURE,
         _ if pause.context.in_step || pause.context.plateau_late || by_message => UNSURE,
         _ if outlasts_ack(pause) || queued => UNSURE,
         _ if pause.context.plateau_passed || frames || below_plateau(pause) => PASSED,

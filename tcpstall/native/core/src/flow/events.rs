@@ -35,6 +35,8 @@ pub enum Sending {
 pub struct Acked {
     /// Time when it reached the sender, on the clock by which the tap sees the sender's data.
     pub time: Nanos,
+    /// Time when it passed the tap.
+    pub passed: Nanos,
     /// Packet of the acknowledgement.
     pub packet: PacketNo,
     /// By the distance alone it would come later than the current event: it is applied early because of the clock's

@@ -1,6 +1,10 @@
 //! Measures the distance of the tap from one end: the round trip from the tap to that end and back.
 
+mod echo;
+
 use std::collections::VecDeque;
+
+use self::echo::Stamp;
 
 use super::min_rtt::{Answer, MinRtt};
 use super::shortest::Shortest;
@@ -52,7 +56,7 @@ pub struct Vantage {
     /// Difference between consecutive answers.
     scatter: Nanos,
     last_answer: Option<Nanos>,
-    pending: VecDeque<(u32, Nanos)>,
+    pending: VecDeque<Stamp>,
     /// A TSval that may have passed before the capture began: its first echo is no evidence.
     ambiguous: Option<u32>,
     looking: bool,
@@ -61,6 +65,10 @@ pub struct Vantage {
     /// A TSval that this end has echoed before the capture shows it, and the time of the echo.
     unseen: Option<(u32, Nanos)>,
     last_echo: Option<u32>,
+    /// That is a TSval that the tap has seen: nothing on the way changes the stamps.
+    echo_known: bool,
+    /// TSvals of ACKs without payload that this end echoed.
+    echoed_bare: u8,
     /// The smallest time over the life of the flow.
     pub min_rtt: MinRtt,
     /// Departure times of this end's segments.
@@ -74,12 +82,12 @@ pub struct Vantage {
 
 impl Vantage {
     /// Gives its memory away, emptied, if it has room for `most` stamps at most.
-    pub(super) fn renewed(&mut self, most: usize) -> VecDeque<(u32, Nanos)> {
+    pub(super) fn renewed(&mut self, most: usize) -> VecDeque<Stamp> {
         vec_growth::emptied_queue(&mut self.pending, most)
     }
 
     /// Takes over such memory, before the first segment.
-    pub(super) fn takes_over(&mut self, pending: VecDeque<(u32, Nanos)>) {
+    pub(super) fn takes_over(&mut self, pending: VecDeque<Stamp>) {
         self.pending = pending;
     }
 
@@ -246,7 +254,9 @@ impl Vantage {
     /// reached it (RFC 7323 §4.3). If a newer one passed the tap longer ago than the level allows, that one is still on
     /// its way: the path takes longer now, by a queue or by another route.
     fn contradict(&mut self, now: Nanos, span: Nanos) {
-        let (Some(level), Some(&(_, newer))) = (self.min_rtt.get(), self.pending.front()) else { return };
+        let (Some(level), Some(&Stamp { passed: newer, .. })) = (self.min_rtt.get(), self.pending.front()) else {
+            return;
+        };
         let longest = level + level.part(4).max(Nanos::from_millis(2));
         if span <= longest {
             self.held_up = HeldUp::default();
@@ -275,7 +285,7 @@ impl Vantage {
         if self.newest.is_none_or(|newest| (timestamps.value.wrapping_sub(newest) as i32) > 0) {
             self.newest = Some(timestamps.value);
         }
-        let newer = self.pending.back().is_none_or(|back| (timestamps.value.wrapping_sub(back.0) as i32) > 0);
+        let newer = self.pending.back().is_none_or(|back| (timestamps.value.wrapping_sub(back.value) as i32) > 0);
         if !self.looking {
             self.looking = true;
             self.ambiguous = (!segment.flags.has(Flags::SYN)).then_some(timestamps.value);
@@ -284,7 +294,7 @@ impl Vantage {
             if self.pending.len() == PENDING_LIMIT {
                 self.pending.pop_front();
             }
-            self.pending.push_back((timestamps.value, segment.time));
+            self.pending.push_back(Stamp::of(segment, timestamps.value));
         }
     }
 
@@ -295,7 +305,7 @@ impl Vantage {
         if self.pending.is_empty()
             && let Some(timestamps) = segment.timestamps
         {
-            self.pending.push_back((timestamps.value, segment.time));
+            self.pending.push_back(Stamp::of(segment, timestamps.value));
         }
     }
 
@@ -334,12 +344,17 @@ impl Vantage {
             return;
         }
         self.last_echo = Some(timestamps.echo);
-        while let Some(&(value, seen)) = self.pending.front() {
+        self.echo_known = false;
+        while let Some(&Stamp { value, passed: seen, is_bare }) = self.pending.front() {
             let age = timestamps.echo.wrapping_sub(value) as i32;
             if age < 0 {
                 break;
             }
             self.pending.pop_front();
+            if age == 0 {
+                self.echo_known = true;
+                self.echoed_bare = self.echoed_bare.saturating_add(u8::from(is_bare));
+            }
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
                 // An ACK is due when data arrives. Data may wait for the application, unless other data left just

@@ -44,6 +44,8 @@ pub struct PauseEnd {
     pub time: Nanos,
     /// Packet of the new data that followed, if any followed.
     pub next_packet: Option<PacketNo>,
+    /// TSecr of that data.
+    pub echo: Option<u32>,
     /// Packets lost before the tap just before that data.
     pub lost: u32,
     /// Offsets of the bytes missing before that data; empty where the data follows on.

@@ -68,6 +68,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     lone::find(pauses, contexts);
     same_level::find(pauses, contexts);
     messages::find(pauses, contexts);
+    release::find_meetings(pauses, contexts);
     find_small_writes(pauses, contexts);
     find_creeping(pauses, contexts);
     byte_growth::find(pauses, contexts);

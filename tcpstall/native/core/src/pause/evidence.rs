@@ -106,6 +106,8 @@ pub struct Facts {
     pub last_ack_packet: Option<PacketNo>,
     /// The last ACK that widened a window of unknown scale and acknowledged nothing.
     pub widened: Option<(Nanos, PacketNo)>,
+    /// The data that ended the pause had left its sender before that ACK reached it, by the TSval that the data echoes.
+    pub left_before_ack: bool,
     /// Time when all data was acknowledged, if it was.
     pub all_acked: Option<Nanos>,
     /// First ACK of new data inside the pause since which the peer's window has had room for a full segment.
@@ -197,7 +199,7 @@ pub struct Facts {
 packed!(Facts {
     marks {
         first, ended, left_together, held_up, mss_known, multipath, scale_inferred, short_segment_out, short_only_cut,
-        cut_short, short_segment_left, old_window_known, numbered, acks_lost, recovering, flight_unknown, from_start,
+        cut_short, short_segment_left, left_before_ack, old_window_known, numbered, acks_lost, recovering, flight_unknown, from_start,
         cwnd_known,
     }
     sender, before, end, after, next_packet, base_rtt, srtt, distance, stamps_apart, jitter, disorder, mss,
@@ -245,9 +247,16 @@ impl Facts {
         steady_tolerance(self.rtt()) + self.jitter
     }
 
+    /// The data had left before the last ACK came. Away from the sender the two met on the way, or in a queue.
+    #[inline]
+    pub fn left_first(&self) -> bool {
+        self.left_before_ack && self.near_sender()
+    }
+
     /// An ACK ended the pause: the new data followed at once.
     pub fn released_by_ack(&self) -> bool {
-        self.ended && (self.after_ack().is_some_and(|span| span <= self.tolerance()) || self.released_unseen())
+        let at_once = || self.after_ack().is_some_and(|span| span <= self.tolerance()) && !self.left_first();
+        self.ended && (at_once() || self.released_unseen())
     }
 
     /// New data followed an ACK within the time of a host and the path's jitter: a writer that came by chance would
@@ -263,7 +272,7 @@ impl Facts {
 
     /// The new data followed the last ACK within a part of a round trip.
     pub fn followed_soon(&self) -> bool {
-        self.after_ack().is_some_and(|span| span <= self.rtt().part(SOON))
+        self.after_ack().is_some_and(|span| span <= self.rtt().part(SOON)) && !self.left_first()
     }
 
     /// New data followed a report of a loss within the time of a host. Such an ACK frees no buffer and wakes no writer: the

@@ -74,6 +74,7 @@ fn released_by(bytes: i64, packet: PacketNo, pause: Facts) -> Facts {
         last_ack: Some(pause.end),
         last_ack_packet: Some(packet),
         left_in_flight: left,
+        left_before_ack: false,
         short_segment_left: pause.short_segment_left && left > 0,
         all_acked: pause.all_acked.or((left == 0).then_some(pause.end)),
         unseen: Unseen { heard: false, ..pause.unseen },

@@ -43,6 +43,8 @@ pub(super) struct Left {
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Train {
     pub(super) last: Nanos,
+    /// Time when the first of them passed the tap.
+    pub(super) first_passed: Nanos,
     pub(super) first_packet: PacketNo,
     pub(super) segments: u32,
     pub(super) room: Option<i64>,

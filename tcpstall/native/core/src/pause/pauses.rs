@@ -46,6 +46,8 @@ pub struct Context {
     pub ticks: bool,
     /// The bursts around the pause begin as far apart as others of which no ACK released the second.
     pub in_step: bool,
+    /// Data of the sender often left just before an ACK that it seems to follow: the sender writes in step with its ACKs.
+    pub meets_acks: bool,
     /// So many of those bursts are as far apart that their spacing is no accident.
     pub on_beat: bool,
     /// Share of the pauses that could have been paced but ended at an ACK, 0 to 1.
@@ -134,8 +136,9 @@ impl<'a> Pause<'a> {
 
     /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau.
     pub fn refilled(&self) -> bool {
-        let late =
-            self.context.plateau_rounds >= 5 && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
+        let late = self.context.plateau_rounds >= 5
+            && !self.left_first()
+            && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
         // At the sender no path lies between an ACK and its answer.
         let silent = self.near_sender() && self.fell_silent();
         self.ended && (self.released_by_ack() || late && !silent)

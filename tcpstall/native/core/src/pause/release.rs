@@ -1,5 +1,6 @@
 //! What may have released the data that ended a pause.
 
+use super::pauses::Context;
 use super::{Facts, LEAST_PAUSE};
 use crate::time::Nanos;
 
@@ -8,6 +9,25 @@ const CHANCE: i64 = 4;
 
 /// Twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would be retransmitted.
 const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
+
+/// Waits whose data left just before an ACK, from which that is no accident, and waits at an ACK for each: host and tap differ in
+/// the order of an ACK and data a few times in a thousand.
+const MEETINGS: usize = 3;
+const FOR_EACH: usize = 4;
+
+/// Data of the sender often left just before an ACK that it seems to follow, by the TSval that it echoes.
+fn meets_acks(pauses: &[Facts]) -> bool {
+    let at_acks = |pause: &&Facts| pause.ended && pause.after_ack().is_some_and(|span| span <= pause.tolerance());
+    let meetings = pauses.iter().filter(|pause| pause.met_ack()).count();
+    meetings >= MEETINGS && (FOR_EACH + 1) * meetings >= pauses.iter().filter(at_acks).count()
+}
+
+/// Tells the pauses of one sender whether its data often left just before an ACK.
+pub(super) fn find_meetings(pauses: &[Facts], contexts: &mut [Context]) {
+    if pauses.iter().any(|pause| pause.left_before_ack) && meets_acks(pauses) {
+        contexts.iter_mut().for_each(|context| context.meets_acks = true);
+    }
+}
 
 /// At half of the pauses or more the data left later after the ACK than a host answers, with nothing in flight: the same writer
 /// wakes as fast each time.
@@ -22,6 +42,11 @@ pub(super) fn are_late(run: &[Facts]) -> bool {
 }
 
 impl Facts {
+    /// The data left just before the ACK that it seems to follow.
+    pub(super) fn met_ack(&self) -> bool {
+        self.left_before_ack && self.after_ack().is_some_and(|span| span <= self.tolerance())
+    }
+
     /// Packets were queued before the tap for most of the pause: the data that the sender had in flight is unknown.
     pub fn stood_still(&self) -> bool {
         self.overtaken > Nanos::ZERO && self.overtaken + self.overtaken >= self.duration()
@@ -43,9 +68,11 @@ impl Facts {
         !self.near_sender() && self.tolerance().times(CHANCE) >= self.duration()
     }
 
-    /// The sender went on with data in flight, and no ACK had made it go on: nothing had blocked the writer.
+    /// The sender went on with data in flight, and no ACK had made it go on: nothing had blocked the writer. That it just met
+    /// an ACK may once be an accident.
     pub(super) fn went_on_by_itself(&self) -> bool {
-        self.ended && !self.first && self.left_in_flight > 0 && self.loss_hints == 0 && !self.released_soon()
+        let unprompted = !self.released_soon() && !self.met_ack();
+        self.ended && !self.first && self.left_in_flight > 0 && self.loss_hints == 0 && unprompted
     }
 
     /// By the sender's clock the data that ended the pause took longer to the tap than usual. If the ACK before it took as

@@ -208,6 +208,7 @@ impl Half {
     pub fn before(&self, ack: &PendingAck, time: Nanos, now: Nanos) -> Acked {
         Acked {
             time,
+            passed: ack.time,
             early: time > now,
             overdue: ack.overdue,
             packet: ack.packet,

@@ -51,6 +51,7 @@ impl Half {
         let (passed, time) = (segment.time, calm.time);
         let mut acked = Acked {
             time,
+            passed,
             early: time > passed,
             packet: segment.packet,
             bytes: calm.ack - self.snd_una,

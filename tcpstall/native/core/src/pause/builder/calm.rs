@@ -71,6 +71,7 @@ impl Builder {
             train => {
                 *train = Some(Train {
                     last: acked.time,
+                    first_passed: acked.passed,
                     first_packet: acked.packet,
                     segments: acked.out_before,
                     room: acked.room_before,

@@ -3,6 +3,7 @@
 use super::{Builder, PauseEnd};
 use crate::flow::tsval_clock::TsvalClock;
 use crate::flow::{Half, Short};
+use crate::pause::LEAST_PAUSE;
 use crate::pause::burst::Burst;
 use crate::pause::evidence::Facts;
 use crate::pause::open::Left;
@@ -61,6 +62,7 @@ impl Builder {
             last_ack: open.last_ack,
             last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
             widened: rare.widened,
+            left_before_ack: self.left_before_ack(ending, half),
             all_acked: open.all_acked,
             room_since: open.room_since,
             left_in_flight: left.flight,
@@ -108,6 +110,18 @@ impl Builder {
                 ..open.unseen
             },
         }
+    }
+
+    /// The sender had not received the first ACK of the last train when the data that ends the pause left it, by the TSval that
+    /// the data echoes (RFC 7323 §4.3).
+    fn left_before_ack(&self, ending: &PauseEnd, half: &Half) -> bool {
+        let Some(unheard) = ending.echo.and_then(|echo| half.vantage.unheard_since(echo)) else { return false };
+        let distance = half.vantage.now().unwrap_or_default();
+        // While payload of the peer is unacknowledged, segments update no echo.
+        let spoken = self.last_peer_payload.is_some_and(|at| at.plus(distance) > self.burst.end);
+        // An ACK before it may have released the data, which met this one on the way.
+        let earlier = half.vantage.last_span().is_some_and(|span| span - distance <= LEAST_PAUSE);
+        self.train.is_some_and(|train| unheard <= train.first_passed) && !spoken && !earlier
     }
 
     /// Start of the retransmission timer of the oldest data in flight (RFC 6298 §5).

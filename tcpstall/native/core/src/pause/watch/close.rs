@@ -50,7 +50,15 @@ impl Watch {
             bursts.push(builder.current_burst());
             return Closed { over: Some(over), pauses: Pauses::default(), bursts, busy_periods };
         }
-        let ending = PauseEnd { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
+        let ending = PauseEnd {
+            time: over,
+            next_packet: None,
+            echo: None,
+            lost: 0,
+            hole: (0, 0),
+            missing_ids: (0, 0),
+            base_rtt,
+        };
         builder.close(&ending, half, &mut self.models[sender]);
         let clock_steps = self.clock_steps.as_deref();
         let shown = Shown { connection: &self.connection, sender, threshold, clock_steps };

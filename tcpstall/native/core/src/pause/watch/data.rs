@@ -55,7 +55,8 @@ impl Watch {
         let id = segment.ip_id.unwrap_or(0);
         let missing_ids = (id.wrapping_sub(lost as u16), id);
         let (next_packet, base_rtt) = (Some(segment.packet), self.connection.base_rtt());
-        let ending = PauseEnd { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
+        let echo = segment.timestamps.map(|stamps| stamps.echo);
+        let ending = PauseEnd { time: segment.time, next_packet, echo, lost, hole, missing_ids, base_rtt };
         let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
         let fired = timers::fired(lost, i64::from(segment.payload) < mss);
         let expired = lost > 0

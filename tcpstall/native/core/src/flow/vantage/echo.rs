@@ -1,0 +1,42 @@
+//! Tells by the TSval that an end echoes what had reached it when it sent.
+
+use super::Vantage;
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment};
+
+/// ACKs without payload that an end has echoed, from which it takes stamps from each segment (RFC 7323 §4.3). By RFC 1323 §3.4 a
+/// stack takes them from data alone.
+const SHOWN: u8 = 2;
+
+/// A TSval that passed the tap towards an end, which may echo it.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub(in crate::flow) struct Stamp {
+    pub(super) value: u32,
+    /// Its first segment was an ACK and nothing else.
+    pub(super) is_bare: bool,
+    /// Time when its first segment passed.
+    pub(super) passed: Nanos,
+}
+
+impl Stamp {
+    /// The stamp of this `value` that the segment brings.
+    #[inline(always)]
+    pub(super) fn of(segment: &Segment, value: u32) -> Stamp {
+        let is_bare = segment.payload == 0 && segment.flags == Flags::ACK;
+        Stamp { value, is_bare, passed: segment.time }
+    }
+}
+
+impl Vantage {
+    /// Time when the oldest segment passed that this end had not received when it sent a segment with the TSecr `echo`: the
+    /// first with a newer TSval (RFC 7323 §4.3). `None` where all had reached it, or this end does not echo each segment.
+    #[inline]
+    pub fn unheard_since(&self, echo: u32) -> Option<Nanos> {
+        // Nearly always the newest had reached it.
+        if self.pending.is_empty() || !self.echo_known || self.echoed_bare < SHOWN {
+            return None;
+        }
+        let newer = |stamp: &&Stamp| (stamp.value.wrapping_sub(echo) as i32) > 0;
+        self.pending.iter().find(newer).map(|stamp| stamp.passed)
+    }
+}
