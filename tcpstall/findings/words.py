@@ -21,6 +21,7 @@ _HEADLINES = {
     "handshake-distance": "handshakes over a long path",
     "server-slow": "server slow to answer",
     "server-timer": "server answers by a timer",
+    "no-permission": "client waiting for 100 Continue",
     "flow-control": "the application's own window",
     "messages": "small messages with pauses",
     "idle": "idle",
@@ -204,6 +205,10 @@ def _flow_control(finding: Finding) -> str:
     return f"TCP was open, and the {sender} waited{held} for the {receiver}'s messages {times(finding.waits)}"
 
 
+def _no_permission(finding: Finding) -> str:
+    return "it had sent the head of its request, and the server did not say that it may go on"
+
+
 def _loss(finding: Finding) -> str:
     share = percent(finding.retransmitted_bytes, finding.bytes)
     kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
@@ -307,6 +312,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "server-slow": _server_slow,
     "server-timer": _timed,
     "sent-in-pieces": _in_pieces,
+    "no-permission": _no_permission,
     "flow-control": _flow_control,
     "loss": _loss,
     "path-mtu": _path_mtu,

@@ -34,6 +34,7 @@ _LIKE: Mapping[str, Cause] = {
     "server-slow": Cause.APP_LIMITED,
     "sent-in-pieces": Cause.APP_LIMITED,
     "flow-control": Cause.APP_LIMITED,
+    "no-permission": Cause.APP_LIMITED,
     "rate-application": Cause.APP_LIMITED,
     "rate-pacing": Cause.PACING,
     "rate-window": Cause.CWND_LIMITED,

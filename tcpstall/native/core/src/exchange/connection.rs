@@ -2,6 +2,7 @@
 
 use super::{asked_rounds, is_answer_to_nothing, is_unasked};
 use crate::flow::End;
+use crate::flow::first_payload::FirstPayloads;
 use crate::json::row;
 use crate::pause::Finished;
 use crate::time::Nanos;
@@ -29,6 +30,9 @@ row! {
         /// The connection carries TLS.
         #[json(hidden)]
         pub tls: bool,
+        /// Its first request asks for permission to send its content.
+        #[json(hidden)]
+        pub expects_continue: bool,
         /// Idle time before that, from the last byte of the last response, on the clock of the end that closed the
         /// connection;
         /// `None` without an exchange.
@@ -61,6 +65,7 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         closed_ns: closing.map(|closing| closing.time),
         farewell: flow.speaks_tls() && (nothing || unasked),
         tls: flow.speaks_tls(),
+        expects_continue: flow.first_payloads().is_some_and(FirstPayloads::expect_continue),
         idle_before_close_ns: idle,
     }
 }

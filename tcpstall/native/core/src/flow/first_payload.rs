@@ -49,6 +49,15 @@ impl FirstPayloads {
         &self.0[sender]
     }
 
+    /// The client sends the content of its first request when the server has allowed it, or a timer of its own runs out (RFC
+    /// 9110 §10.1.1).
+    pub fn expect_continue(&self) -> bool {
+        const EXPECT: &[u8] = b"\r\nexpect: 100-continue\r\n";
+        let head = &self.0[End::Client];
+        // PATCH, POST and PUT have content.
+        head.starts_with(b"P") && head.windows(EXPECT.len()).any(|line| line.eq_ignore_ascii_case(EXPECT))
+    }
+
     /// The client began with a TLS hello.
     pub fn speak_tls(&self) -> bool {
         self.0[End::Client].starts_with(&TLS_HANDSHAKE)
@@ -77,6 +86,18 @@ mod tests {
         for no in [&b""[..], b"G", b"GETS", b"HTTP/2", b"\x16\x02\x01", b"\x16\x03\x01\x02\x00\x02", b"\0\0\0\0\0"] {
             assert!(!FirstPayloads::is_one(no), "{no:?}");
         }
+    }
+
+    #[test]
+    fn a_request_may_wait_for_permission() {
+        let expects = |head: &[u8]| {
+            let mut starts = FirstPayloads::default();
+            starts.keep(End::Client, head);
+            starts.expect_continue()
+        };
+        assert!(expects(b"PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n"));
+        assert!(!expects(b"PUT / HTTP/1.1\r\nHost: expect: 100-continue\r\n\r\n"));
+        assert!(!expects(b"GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n"));
     }
 
     #[test]

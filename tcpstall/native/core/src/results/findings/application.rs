@@ -4,8 +4,8 @@ use super::beats::Beats;
 use super::idle;
 use super::kind::FindingKind;
 use super::weight::{MESSAGE, weight};
-use crate::causes::details;
-use crate::exchange::{ACKNOWLEDGEMENT, ConnectionRow};
+use crate::causes::{Cause, details};
+use crate::exchange::{ACKNOWLEDGEMENT, ConnectionRow, Exchange};
 use crate::flow::End;
 use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
@@ -25,6 +25,9 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
         return FindingKind::FlowControl;
     }
     let answers = stall.detail == details::THINK_TIME;
+    if stall.ended && !answers && awaits_permission(row, stall) {
+        return FindingKind::NoPermission;
+    }
     if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {
         return FindingKind::Idle;
     }
@@ -68,6 +71,14 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
 /// before.
 fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
     idle::closes_inside(row, stall) && row.connection.closed_by != Some(stall.sender)
+}
+
+/// The client had sent the head of its first request, which asks whether to go on, and the server was silent (RFC 9110 §10.1.1).
+fn awaits_permission(row: &FlowRow, stall: &StallRow) -> bool {
+    let first = || row.stalls.iter().find(|other| other.sender == End::Client && other.cause == Cause::AppLimited);
+    let in_request = |exchange: &Exchange| stall.end_ns <= exchange.end_ns;
+    let asked = || row.exchanges.as_deref().and_then(<[_]>::first).is_some_and(in_request);
+    row.connection.expects_continue && first().is_some_and(|first| first.number == stall.number) && asked()
 }
 
 /// The server speaks first, as of mail, databases and shells, and did so late; the client had waited for that and went on.

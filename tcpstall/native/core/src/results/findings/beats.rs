@@ -18,6 +18,8 @@ const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
 const LEAST_ALIKE: i64 = LEAST_BEAT.0 - LEAST_BEAT.0 / BEAT;
 /// Silences of one length that make a timer.
 const BEATS: usize = 4;
+/// Divisor of a timer's time within which an answer may come by it: the path and the client add to it.
+const NEAR: i64 = 10;
 /// Shortest time after which a timer answers: below it an answer may wait for another host's timeout, as of DNS (5 s).
 const LEAST_TIMED: Nanos = Nanos::from_millis(10_000);
 /// Share of the time from the first of such answers to the last in which one is due: the client asks again at once.
@@ -70,7 +72,7 @@ impl Beats {
     /// True for an answer whose time a timer set: several of the flow took as long, and hardly another as much. What came within a
     /// tenth of that time came by the same timer, sooner or later by what the path and the client added.
     pub(super) fn times(&self, stall: &StallRow) -> bool {
-        let near = |timer: i64| (weight(stall) - timer).abs() <= timer / 10;
+        let near = |timer: i64| (weight(stall) - timer).abs() <= timer / NEAR;
         weight(stall) >= LEAST_TIMED.0 && self.timer.is_some_and(near)
     }
 

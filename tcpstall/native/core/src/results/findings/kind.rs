@@ -33,6 +33,8 @@ pub enum FindingKind {
     ServerTimer,
     /// An end paused in the middle of a message.
     SentInPieces,
+    /// The client waited for permission to send the content of its request, and none came.
+    NoPermission,
     /// An end went on only at its peer's messages, with TCP open.
     FlowControl,
     /// Small messages in both directions, as of a terminal, a chat or a heartbeat: probably nobody waited.
@@ -80,6 +82,7 @@ impl FindingKind {
             FindingKind::ServerSlow => "server-slow",
             FindingKind::ServerTimer => "server-timer",
             FindingKind::SentInPieces => "sent-in-pieces",
+            FindingKind::NoPermission => "no-permission",
             FindingKind::FlowControl => "flow-control",
             FindingKind::Messages => "messages",
             FindingKind::Idle => "idle",
