@@ -198,12 +198,6 @@ impl Vantage {
         self.shortest.sample(span);
     }
 
-    /// True if a segment with a newer TSval has passed the tap towards this end.
-    pub fn has_newer(&self, segment: &Segment) -> bool {
-        let stamps = segment.timestamps.zip(self.newest);
-        stamps.is_some_and(|(timestamps, newest)| (newest.wrapping_sub(timestamps.value) as i32) > 0)
-    }
-
     /// True if this segment echoes a TSval newer than any that passed the tap towards this end: a packet reached the
     /// end that the tap has not seen, or will store too late.
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Tells by the TSval that an end echoes what had reached it when it sent.
+//! Tells by the TSvals towards an end which of them passed first, and by those that it echoes what had reached it when it sent.
 
 use super::Vantage;
 use crate::time::Nanos;
@@ -28,6 +28,12 @@ impl Stamp {
 }
 
 impl Vantage {
+    /// True if a segment with a newer TSval has passed the tap towards this end.
+    pub fn has_newer(&self, segment: &Segment) -> bool {
+        let stamps = segment.timestamps.zip(self.newest);
+        stamps.is_some_and(|(timestamps, newest)| (newest.wrapping_sub(timestamps.value) as i32) > 0)
+    }
+
     /// Time when the oldest segment passed that this end had not received when it sent a segment with the TSecr `echo`: the
     /// first with a newer TSval (RFC 7323 §4.3). `None` where all had reached it, or this end does not echo each segment.
     #[inline]
