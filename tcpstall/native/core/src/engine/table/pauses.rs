@@ -3,12 +3,12 @@
 use super::super::waiting::Waiting;
 use crate::pause::Watch;
 
-/// Memory from which older pauses are packed, bytes: a pause takes a kilobyte before, a fifth of that afterwards. What
+/// Memory from which older pauses are packed, bytes: a pause takes a kilobyte before, a seventh of that afterwards. What
 /// packing frees lies in pieces of six kilobytes, which packed pauses are too long to use again.
 const PLAIN: usize = 8 << 20;
-/// Largest memory of all pauses, bytes: beyond it each flow keeps only its share. The flow that is judged takes five times
+/// Largest memory of all pauses, bytes: beyond it each flow keeps only its share. The flow that is judged takes seven times
 /// its share on top.
-const MOST: usize = 40 << 20;
+const MOST: usize = 32 << 20;
 /// Smallest share of a flow, bytes.
 const LEAST_SHARE: usize = 16 << 10;
 
