@@ -40,15 +40,18 @@ def findings(analysis: "Analysis") -> list[Finding]:
 def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
     """The findings of `flows` flows, merged where many services share a fault, and ranked."""
     rows = together(found)
-    silence = max((finding.time_ns for finding in rows if finding.kind in IDLE), default=0)
+    silence, pauses = _longest(rows, IDLE), _longest(rows, IDLE - {"handshake-distance"})
     rows.sort(key=lambda finding: (_is_nothing(finding, silence), _place(finding, flows)))
     largest = max((_weight(finding) for finding in rows), default=0)
-    pauses = max((finding.time_ns for finding in rows if finding.kind in IDLE - {"handshake-distance"}), default=0)
     kept = [finding for finding in rows if _is_worth(finding, largest, pauses, flows)]
     if not any(finding.is_lead for finding in kept):
         # A repair that cost next to nothing is news where there is nothing else.
         kept = [finding for finding in rows if finding.kind == "loss" or _is_worth(finding, largest, pauses, flows)]
     return kept or rows[:1]
+
+
+def _longest(rows: Iterable[Finding], kinds: frozenset[str]) -> int:
+    return max((finding.time_ns for finding in rows if finding.kind in kinds), default=0)
 
 
 def _weight(finding: Finding) -> int:

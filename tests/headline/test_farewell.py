@@ -53,6 +53,13 @@ def test_a_message_over_tls_that_was_never_heard_is_waited_for_until_the_client_
     assert saved_ms(scene, "loss") + saved_ms(scene, "peer-gone") > 2_000
 
 
+def answers_goodbye(scene: Scene) -> None:
+    """The client closes, and the server says goodbye, too."""
+    scene.client_closes()
+    scene.server_sends(24)
+    scene.server_closes()
+
+
 @pytest.mark.parametrize(("answered", "slow"), [(False, True), (True, False)], ids=["stays", "closes"])
 def test_a_goodbye_that_the_client_answers_with_its_own_is_the_last_word(
     scene: Scene, answered: bool, slow: bool
@@ -65,9 +72,7 @@ def test_a_goodbye_that_the_client_answers_with_its_own_is_the_last_word(
     scene.server_sends(39)
     scene.client_acks()
     if answered:
-        scene.client_closes()
-        scene.server_sends(24)
-        scene.server_closes()
+        answers_goodbye(scene)
     else:
         scene.wait_ms(100)
         scene.server_sends(6_000)
@@ -163,9 +168,7 @@ def test_a_server_that_ends_an_idle_connection_has_answered_nothing(
     scene.wait_ms(4_990)
     scene.server_sends(39)
     if closes:
-        scene.client_closes()
-        scene.server_sends(24)
-        scene.server_closes()
+        answers_goodbye(scene)
     else:
         scene.client_sends(220)
         scene.server_sends(171)

@@ -44,18 +44,20 @@ row! {
 pub fn connection(flow: &Finished) -> ConnectionRow {
     let (turns, rounds) = (flow.rounds(), asked_rounds(flow));
     let closing = turns.closing;
+    let distance = || flow.connection().distances()[End::Client].unwrap_or_default();
     let idle = closing.zip(rounds.last()).map(|(closing, round)| {
         // The server sent both; the client had to receive the response before it sent the FIN or RST.
         let heard = match closing.by {
             End::Server => Nanos::ZERO,
-            End::Client => flow.connection().distances()[End::Client].unwrap_or_default(),
+            End::Client => distance(),
         };
         (closing.time - round.last - heard).or_zero()
     });
-    let nothing = rounds.last().is_some_and(|last| is_answer_to_nothing(last, turns));
-    let distance = flow.connection().distances()[End::Client].unwrap_or_default();
-    // The farewell after it may count to the same turn.
-    let unasked = turns.rounds().last().is_some_and(|last| is_unasked(last, turns, distance));
+    let says_goodbye = || {
+        let nothing = rounds.last().is_some_and(|last| is_answer_to_nothing(last, turns));
+        // The farewell after it may count to the same turn.
+        nothing || turns.rounds().last().is_some_and(|last| is_unasked(last, turns, distance()))
+    };
     ConnectionRow {
         exchanges: rounds.len() as u64 + turns.dropped,
         unanswered: turns.unanswered,
@@ -63,7 +65,7 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         closed_by: closing.map(|closing| closing.by),
         closed_with: closing.map(|closing| if closing.reset { "rst" } else { "fin" }),
         closed_ns: closing.map(|closing| closing.time),
-        farewell: flow.speaks_tls() && (nothing || unasked),
+        farewell: flow.speaks_tls() && says_goodbye(),
         tls: flow.speaks_tls(),
         expects_continue: flow.first_payloads().is_some_and(FirstPayloads::expect_continue),
         idle_before_close_ns: idle,

@@ -4,7 +4,7 @@ mod echo;
 
 use std::collections::VecDeque;
 
-use self::echo::Stamp;
+use self::echo::{Stamp, is_newer};
 
 use super::min_rtt::{Answer, MinRtt};
 use super::shortest::Shortest;
@@ -203,7 +203,7 @@ impl Vantage {
     #[inline(always)]
     pub fn has_unseen(&mut self, segment: &Segment) -> bool {
         let (Some(timestamps), Some(newest)) = (segment.timestamps, self.newest) else { return false };
-        let unseen = (timestamps.echo.wrapping_sub(newest) as i32) > 0;
+        let unseen = is_newer(timestamps.echo, newest);
         if unseen && self.unseen.is_none_or(|(value, _)| value != timestamps.echo) {
             self.unseen = Some((timestamps.echo, segment.time));
         }
@@ -276,10 +276,10 @@ impl Vantage {
     #[inline(always)]
     pub fn towards(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
-        if self.newest.is_none_or(|newest| (timestamps.value.wrapping_sub(newest) as i32) > 0) {
+        if self.newest.is_none_or(|newest| is_newer(timestamps.value, newest)) {
             self.newest = Some(timestamps.value);
         }
-        let newer = self.pending.back().is_none_or(|back| (timestamps.value.wrapping_sub(back.value) as i32) > 0);
+        let newer = self.pending.back().is_none_or(|back| is_newer(timestamps.value, back.value));
         if !self.looking {
             self.looking = true;
             self.ambiguous = (!segment.flags.has(Flags::SYN)).then_some(timestamps.value);

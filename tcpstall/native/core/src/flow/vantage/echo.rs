@@ -18,6 +18,12 @@ pub(in crate::flow) struct Stamp {
     pub(super) passed: Nanos,
 }
 
+/// The stamp `value` is newer than `other`: the clock wraps (RFC 7323 §5.2).
+#[inline(always)]
+pub(super) const fn is_newer(value: u32, other: u32) -> bool {
+    value.wrapping_sub(other) as i32 > 0
+}
+
 impl Stamp {
     /// The stamp of this `value` that the segment brings.
     #[inline(always)]
@@ -31,7 +37,7 @@ impl Vantage {
     /// True if a segment with a newer TSval has passed the tap towards this end.
     pub fn has_newer(&self, segment: &Segment) -> bool {
         let stamps = segment.timestamps.zip(self.newest);
-        stamps.is_some_and(|(timestamps, newest)| (newest.wrapping_sub(timestamps.value) as i32) > 0)
+        stamps.is_some_and(|(timestamps, newest)| is_newer(newest, timestamps.value))
     }
 
     /// Time when the oldest segment passed that this end had not received when it sent a segment with the TSecr `echo`: the
@@ -42,7 +48,6 @@ impl Vantage {
         if self.pending.is_empty() || !self.echo_known || self.echoed_bare < SHOWN {
             return None;
         }
-        let newer = |stamp: &&Stamp| (stamp.value.wrapping_sub(echo) as i32) > 0;
-        self.pending.iter().find(newer).map(|stamp| stamp.passed)
+        self.pending.iter().find(|stamp| is_newer(stamp.value, echo)).map(|stamp| stamp.passed)
     }
 }

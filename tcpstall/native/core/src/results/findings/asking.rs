@@ -9,9 +9,11 @@ const ASKED: usize = 4;
 /// The client mostly asks on at once after an answer, and the server tells nothing of its own accord.
 pub(super) fn asks_on(row: &FlowRow) -> bool {
     let exchanges = row.exchanges.as_deref().unwrap_or_default();
+    if exchanges.len() < ASKED || row.connection.unprompted > 0 {
+        return false;
+    }
     let often = exchanges.windows(2).filter(|pair| soon(row, &pair[0], &pair[1])).count();
-    let asked = exchanges.len() >= ASKED && row.connection.unprompted == 0;
-    asked && 2 * often >= exchanges.len() - 1
+    2 * often >= exchanges.len() - 1
 }
 
 /// The client asked `next` at once when it had the answer to `one`: within the time from the tap to it and back.

@@ -58,9 +58,8 @@ pub(super) fn round_trips(row: &FlowRow) -> Option<Nanos> {
     let each = time.times(2) >= base.times(turns as i64);
     let much = time.times(if small { RATE_SHARE } else { TRANSIT_SHARE }) > row.end_ns - row.start_ns;
     // Of small messages only a program that waits for each loses that time, and over TLS they may acknowledge events.
-    let program = turns >= MESSAGES && base >= LEAST_ROUND_TRIP && !carries_tls(row) && asks_on(row);
-    let asks = program || !sends_messages(row);
-    (turns >= TURNS && each && much && asks).then_some(time)
+    let program = || turns >= MESSAGES && base >= LEAST_ROUND_TRIP && !carries_tls(row) && asks_on(row);
+    (turns >= TURNS && each && much && (!sends_messages(row) || program())).then_some(time)
 }
 
 /// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
