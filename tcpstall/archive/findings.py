@@ -165,6 +165,8 @@ def _finding(row: Mapping[str, Any]) -> Finding:
         most_attempts=row["most_attempts"] or 0,
         example=None,
         further_services=row["services"] > _MOST,
+        waited_for=None,
+        awaited_by=(),
         **sums,
     )
 

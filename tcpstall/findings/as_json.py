@@ -23,6 +23,7 @@ def finding_row(rank: int, finding: Finding) -> dict[str, Any]:
     names = [field.name for field in dataclasses.fields(finding) if field.name != "example"]
     row |= {name: getattr(finding, name) for name in names}
     row["details"] = dict(finding.details)
+    row["waited_for"] = finding.waited_for and dataclasses.asdict(finding.waited_for)
     example = finding.example
     row["example"] = example and {
         "flow": example.flow,

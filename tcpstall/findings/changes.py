@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import FAILURES, RATES, Finding
+from tcpstall.findings.words import service
 from tcpstall.units import counted, duration
 
 __all__ = ["advice", "gain", "remedy"]
@@ -73,6 +74,8 @@ def advice(finding: Finding) -> str:
             return f"see whether the {peer} runs, and what stopped carrying packets"
         case "reset":
             return f"read the {finding.side}'s log: it closed by force"
+        case "server-slow" | "sent-in-pieces" if finding.waited_for:
+            return f"look at {service(finding.waited_for.address, finding.waited_for.port)} first: it waited for that"
         case "sent-in-pieces":
             return f"make the {finding.side}'s application write without pauses"
         case "cwnd-limited":

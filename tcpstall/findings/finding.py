@@ -7,7 +7,7 @@ from typing import Any
 from tcpstall.model.endpoint import Endpoint, Side
 from tcpstall.records import record
 
-__all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Example", "Finding", "read"]
+__all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Example", "Finding", "WaitedFor", "read"]
 
 FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset"})
 """Kinds of failed connections."""
@@ -63,6 +63,15 @@ class Example:
 
 
 @record(frozen=True, slots=True)
+class WaitedFor:
+    """The service that a slow one waited for, and for which share of its slow answers' time, 0 to 1."""
+
+    address: str
+    port: int
+    share: float
+
+
+@record(frozen=True, slots=True)
 class Finding:
     """The same cause at the same service: `side` is the end whose data waited, of `reset` the end that sent it.
 
@@ -104,6 +113,10 @@ class Finding:
     """Number of services."""
     further_services: bool = False
     """True where there were more services than the core counts."""
+    waited_for: WaitedFor | None = None
+    """Of `server-slow`: the other service that its host waited for meanwhile, where the capture holds both."""
+    awaited_by: tuple[str, ...] = ()
+    """Slow services that waited for this one: `192.0.2.1:80`."""
 
     @property
     def detail(self) -> str:
@@ -138,6 +151,7 @@ def _finding(row: Mapping[str, Any]) -> Finding:
     known["tenths_ns"] = tuple(row["tenths_ns"])
     known["details"] = tuple((name, span) for name, span in _named(row["details"]))
     known["example"] = example and _example(example)
+    known["waited_for"] = row["waited_for"] and WaitedFor(**row["waited_for"])
     return Finding(**known)
 
 

@@ -1,10 +1,12 @@
 """Ranks findings by the time that a change could give back; time that no change can give back never leads."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tcpstall.findings.finding import FAILURES, IDLE, UNSURE, Finding, read
 from tcpstall.findings.merging import together
+from tcpstall.findings.words import where
 
 if TYPE_CHECKING:
     from tcpstall.model import Analysis
@@ -31,6 +33,9 @@ _NOTHING_NS = 10_000_000
 
 _LONGER = 1_000
 
+_OF_THE_WAIT = 4
+"""A finding of less than this fraction (1/4) of a service's slow answers does not tell why it waited."""
+
 
 def findings(analysis: "Analysis") -> list[Finding]:
     """The findings of an analysis, ranked."""
@@ -47,7 +52,33 @@ def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
     if not any(finding.is_lead for finding in kept):
         # A repair that cost next to nothing is news where there is nothing else.
         kept = [finding for finding in rows if finding.kind == "loss" or _is_worth(finding, largest, pauses, flows)]
-    return kept or rows[:1]
+    return _followed_back(kept) or rows[:1]
+
+
+def _followed_back(rows: Sequence[Finding]) -> list[Finding]:
+    """The findings, those of a service that a slow one waited for before that one's."""
+    told = list(rows)
+    for slow in rows:
+        behind = next((row for row in told if _explains(row, slow)), None)
+        if behind is None:
+            continue
+        place, own = told.index(behind), next(at for at, row in enumerate(told) if _is_same(row, slow))
+        told[place] = replace(behind, awaited_by=tuple(dict.fromkeys((*behind.awaited_by, where(slow)))))
+        if place > own:
+            told.insert(own, told.pop(place))
+    return told
+
+
+def _explains(finding: Finding, slow: Finding) -> bool:
+    """True where the slow service waited for that of the finding, whose time would be enough for it."""
+    service = slow.waited_for
+    if service is None or not finding.is_lead or finding.time_ns * _OF_THE_WAIT < slow.time_ns:
+        return False
+    return finding.address == service.address and finding.port in (service.port, None)
+
+
+def _is_same(one: Finding, other: Finding) -> bool:
+    return (one.kind, one.side, one.address, one.port) == (other.kind, other.side, other.address, other.port)
 
 
 def _longest(rows: Iterable[Finding], kinds: frozenset[str]) -> int:

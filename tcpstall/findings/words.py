@@ -6,7 +6,7 @@ from tcpstall.causes import Detail
 from tcpstall.findings.finding import RATES, Finding
 from tcpstall.units import clock, counted, duration, number, percent, rate, size, times
 
-__all__ = ["evidence", "headline", "names", "sentence", "spread", "where"]
+__all__ = ["evidence", "headline", "names", "sentence", "service", "spread", "where"]
 
 _HEADLINES = {
     "unreachable": "unreachable",
@@ -62,10 +62,14 @@ def where(finding: Finding) -> str:
     if finding.address is None:
         over = "over " if finding.further_services else ""
         return f"{over}{number(finding.services)} services" if finding.services > 1 else "many services"
-    address = f"[{finding.address}]" if ":" in finding.address else finding.address
     if finding.port is not None:
-        return f"{address}:{finding.port}"
+        return service(finding.address, finding.port)
     return f"{finding.address}, {counted(finding.services, 'port')}" if finding.services > 1 else finding.address
+
+
+def service(address: str, port: int) -> str:
+    """A service: `192.0.2.1:80`, `[2001:db8::1]:80`."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def names(finding: Finding) -> tuple[str, str]:
@@ -83,6 +87,12 @@ def spread(finding: Finding) -> list[str]:
 
 def sentence(finding: Finding) -> str:
     """The finding as one complete sentence."""
+    by = finding.awaited_by
+    others = f" and {counted(len(by) - 1, 'other')}" if len(by) > 1 else ""
+    return f"{_said(finding)}{f'; {by[0]}{others} waited for it' if by else ''}"
+
+
+def _said(finding: Finding) -> str:
     place, flows, span = where(finding), counted(finding.flows, "flow"), duration(finding.time_ns)
     _sender, receiver = names(finding)
     match finding.kind:
@@ -105,7 +115,8 @@ def sentence(finding: Finding) -> str:
             return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
         case "server-slow":
             verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
-            return f"{place} {verb} slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
+            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}"
+            return f"{place} {verb} slow to answer: {answers}{_meanwhile(finding)}"
         case "accept-queue":
             verb = "is" if finding.address else "are"
             return f"{place} {verb} probably slow to accept: {span} in {counted(finding.flows, 'connection')}"
@@ -184,7 +195,13 @@ def _handshake_loss(finding: Finding) -> str:
 
 def _server_slow(finding: Finding) -> str:
     of = f" of {counted(finding.exchanges, 'request')}" if finding.exchanges >= finding.counted > 0 else ""
-    return f"{number(finding.counted)}{of} waited for the first byte"
+    return f"{number(finding.counted)}{of} waited for the first byte{_meanwhile(finding)}"
+
+
+def _meanwhile(finding: Finding) -> str:
+    """The service that a slow one waited for: `, while it waited for 192.0.2.1:80`."""
+    behind = finding.waited_for
+    return f", while it waited for {service(behind.address, behind.port)}" if behind else ""
 
 
 def _timed(finding: Finding) -> str:
@@ -195,7 +212,7 @@ def _timed(finding: Finding) -> str:
 
 def _in_pieces(finding: Finding) -> str:
     sender, _ = names(finding)
-    return f"{counted(finding.waits, 'pause')} of the {sender}, window open"
+    return f"{counted(finding.waits, 'pause')} of the {sender}, window open{_meanwhile(finding)}"
 
 
 def _flow_control(finding: Finding) -> str:

@@ -34,6 +34,11 @@ impl Address {
         self.0 >> 32 == 0xffff
     }
 
+    /// True if it is the host's own (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+    pub const fn is_loopback(self) -> bool {
+        if self.is_v4() { self.0 as u32 >> 24 == 127 } else { self.0 == 1 }
+    }
+
     /// Appends what `to_string` returns: for IPv4 in a fifth of the time, because a store has eight a connection.
     pub fn write_to(self, text: &mut String) {
         if !self.is_v4() {

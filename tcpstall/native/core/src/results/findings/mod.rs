@@ -15,11 +15,13 @@ mod room;
 mod row;
 mod share;
 mod spread;
+mod upstream;
 mod weight;
 
 pub use self::kind::FindingKind;
 pub(super) use self::parts::{columns, parts};
 pub use self::row::FindingRow;
+pub use self::upstream::WaitedFor;
 
 use std::cmp::Reverse;
 
@@ -29,15 +31,19 @@ pub(super) use self::rate::rate_set_by;
 use self::row::{Example, place};
 use self::share::{Share, shares};
 use self::spread::Spread;
+use self::upstream::Upstreams;
 use self::weight::weight;
 use super::room::Room;
 use super::rows::FlowRow;
 use crate::flow::End;
 use crate::time::Nanos;
-use crate::wire::Address;
+use crate::wire::{Address, Endpoint};
 
 /// Details of a cause that are listed separately.
 const DETAILS: usize = 16;
+
+/// Slow services of which it is looked up what they waited for.
+const SLOW: usize = 64;
 
 /// Key of a finding: the kind, the end that it is about, and the service; where there is no room without the port, then
 /// without the address.
@@ -50,6 +56,7 @@ pub struct Findings {
     found: HashMap<Key, Finding>,
     /// Those of single services.
     services: usize,
+    upstreams: Upstreams,
 }
 
 /// Client addresses of a finding.
@@ -98,8 +105,9 @@ impl Findings {
 
     /// Takes in a flow.
     pub fn add(&mut self, row: &FlowRow) {
-        let server = row.server;
-        for share in &shares(row) {
+        let (server, shares) = (row.server, shares(row));
+        self.upstreams.add(row, &shares);
+        for share in &shares {
             let key = (share.kind, share.side, Some(server.address), Some(server.port));
             if let Some(known) = self.found.get_mut(&key) {
                 known.add(row, share);
@@ -115,6 +123,10 @@ impl Findings {
     pub fn rows(self) -> Vec<FindingRow> {
         let mut rows: Vec<FindingRow> = self.found.into_iter().map(|(key, finding)| finding.into_row(key)).collect();
         rows.sort_by_key(place);
+        for row in rows.iter_mut().filter(|row| Upstreams::knows(row.kind)).take(SLOW) {
+            let service = row.address.zip(row.port).map(|(address, port)| Endpoint { address, port });
+            row.waited_for = service.and_then(|service| self.upstreams.waited_for(row.kind, service));
+        }
         rows
     }
 }

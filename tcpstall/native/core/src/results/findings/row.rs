@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::share::Share;
+use super::upstream::WaitedFor;
 use super::{Clients, Finding, FindingKind, Key};
 use crate::flow::End;
 use crate::json::{self, Print};
@@ -73,6 +74,8 @@ pub struct FindingRow {
     pub reordered_segments: u64,
     /// Sum of the flows' durations.
     pub lasted_ns: i128,
+    /// The service that this one waited for, of a slow one.
+    pub waited_for: Option<WaitedFor>,
     /// The flow that shows it best.
     pub example: Option<Box<Example>>,
 }
@@ -178,9 +181,15 @@ impl Finding {
             needless_retransmissions: self.needless,
             reordered_segments: self.reordered,
             lasted_ns: self.lasted,
+            waited_for: None,
             example: self.example,
         }
     }
+}
+
+/// Prints an address as a reader knows it.
+pub(super) fn told<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(address)
 }
 
 fn shown<S: Serializer>(address: &Option<Address>, serializer: S) -> Result<S::Ok, S::Error> {

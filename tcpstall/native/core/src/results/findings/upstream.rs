@@ -1,0 +1,220 @@
+//! Tells what a slow service waited for: while it owed its answers, its own host was a client of another service.
+//!
+//! A capture at a proxy or an application's server holds both sides. The service in front is as late as the one behind it,
+//! and the change belongs behind. Times are compared at one tap, so no distance and no clock comes in.
+
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+use serde::Serialize;
+
+use super::kind::FindingKind;
+use super::share::Share;
+use crate::exchange::{Exchange, Phase};
+use crate::flow::End;
+use crate::results::outcome::Outcome;
+use crate::results::rows::FlowRow;
+use crate::time::Nanos;
+use crate::wire::{Address, Endpoint};
+
+/// Shortest slow answer that is looked at, and shortest wait for another service.
+const LEAST_OWED: Nanos = Nanos::from_millis(10);
+const LEAST_ASKED: Nanos = Nanos::from_millis(1);
+/// Longest times of a service that are remembered.
+const KEPT: usize = 16;
+/// Services that are remembered: a stranger can name many.
+const SERVICES: usize = 1 << 10;
+/// Share of the slow answers from which they were late because of the other service.
+const MOST: f64 = 0.75;
+/// Divisor of a request's time: where the client's own time before it is below a quarter of it, they are one wait with the
+/// request before.
+const BETWEEN: i64 = 4;
+/// First wait of a client for an answer to its SYN (RFC 6298 §2.1).
+const ATTEMPT: Nanos = Nanos::from_millis(1_000);
+/// Least confidence that the capture was taken at an end.
+const SURE: f32 = 0.8;
+
+/// The service that a slow one waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WaitedFor {
+    /// Address of the service.
+    #[serde(serialize_with = "super::row::told")]
+    pub address: Address,
+    /// Port of the service.
+    pub port: u16,
+    /// Share of the slow answers' time in which it had a request, 0 to 1.
+    pub share: f64,
+}
+
+/// What services owed, and what was asked of them, for as many as fit.
+#[derive(Clone, Default)]
+pub(super) struct Upstreams {
+    owed: HashMap<(FindingKind, Endpoint), Longest>,
+    asked: HashMap<Endpoint, Longest>,
+}
+
+/// A time in which a service owed an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Wait {
+    from: Nanos,
+    /// First byte of the (last) answer.
+    answered: Nanos,
+    /// Its last byte.
+    to: Nanos,
+    client: Address,
+    /// The tap was at the end that the wait is told of: the server of what is owed, the client of what was asked.
+    here: bool,
+}
+
+/// The longest waits of a service.
+#[derive(Clone, Debug, Default)]
+struct Longest(Vec<Wait>);
+
+impl Upstreams {
+    /// Kinds of findings that a wait for another service explains.
+    pub(super) const fn knows(kind: FindingKind) -> bool {
+        matches!(kind, FindingKind::ServerSlow | FindingKind::SentInPieces)
+    }
+
+    /// Takes in a flow.
+    pub(super) fn add(&mut self, row: &FlowRow, shares: &[Share<'_>]) {
+        let (client, taken_at) =
+            (row.client.address, |end: End| row.vantage.side == end.name() && row.vantage.confidence >= SURE);
+        let here = taken_at(End::Server) || row.server.address.is_loopback();
+        for share in shares.iter().filter(|share| share.side == End::Server) {
+            let mut owes = |from: Nanos, to: Nanos| {
+                if to - from >= LEAST_OWED
+                    && let Some(known) = of(&mut self.owed, (share.kind, row.server))
+                {
+                    known.offer(Wait { from, answered: to, to, client, here });
+                }
+            };
+            match share.kind {
+                FindingKind::ServerSlow => share.stalls.iter().for_each(|stall| owes(stall.start_ns, stall.end_ns)),
+                FindingKind::SentInPieces => in_pieces(row, share).for_each(|one| owes(one.start_ns, one.end_ns)),
+                _ => {}
+            }
+        }
+        let here = taken_at(End::Client) || client.is_loopback();
+        each_asked(row, |wait| {
+            if wait.length() >= LEAST_ASKED
+                && let Some(known) = of(&mut self.asked, row.server)
+            {
+                known.takes_in(Wait { client, here, ..wait });
+            }
+        });
+    }
+
+    /// The service that `slow` waited for in such waits, if there was one: the one that had its requests for most of that
+    /// time.
+    pub(super) fn waited_for(&self, kind: FindingKind, slow: Endpoint) -> Option<WaitedFor> {
+        let owed = &self.owed.get(&(kind, slow))?.0;
+        let here = owed.iter().any(|wait| wait.here);
+        let all: i64 = owed.iter().map(|wait| wait.length().0).sum();
+        let share = |asked: &Longest| {
+            let own = |wait: &&Wait| wait.client == slow.address || here && wait.here;
+            let asked: Vec<Wait> = asked.0.iter().filter(own).filter(|wait| wait.is_within(owed)).copied().collect();
+            covered(owed, asked) as f64 / all.max(1) as f64
+        };
+        let others = self.asked.iter().filter(|(service, _)| **service != slow);
+        let found = others.map(|(service, asked)| (share(asked), *service)).filter(|(share, _)| *share >= MOST);
+        let (share, service) = found.max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)))?;
+        Some(WaitedFor { address: service.address, port: service.port, share })
+    }
+}
+
+impl Wait {
+    fn length(&self) -> Nanos {
+        self.to - self.from
+    }
+
+    /// Takes in a wait that follows; false if it does not.
+    fn joins(&mut self, next: &Wait) -> bool {
+        let follows = self.from <= next.from && (next.from - self.to).times(BETWEEN) <= next.length();
+        if follows {
+            (self.to, self.answered) = (self.to.max(next.to), self.answered.max(next.answered));
+        }
+        follows
+    }
+
+    /// It begins and ends while an answer is owed: other work of the host does so by chance only.
+    fn is_within(&self, owed: &[Wait]) -> bool {
+        let inside = |time: Nanos| owed.iter().any(|wait| wait.from <= time && time <= wait.to);
+        inside(self.from) && inside(self.answered)
+    }
+}
+
+impl Longest {
+    /// Takes in what a client asked: each of its requests may have had a connection of its own.
+    fn takes_in(&mut self, wait: Wait) {
+        if !self.0.iter_mut().any(|known| known.client == wait.client && known.joins(&wait)) {
+            self.offer(wait);
+        }
+    }
+
+    fn offer(&mut self, wait: Wait) {
+        if self.0.len() < KEPT {
+            return self.0.push(wait);
+        }
+        if let Some(shortest) = self.0.iter_mut().min_by_key(|known| known.length())
+            && shortest.length() < wait.length()
+        {
+            *shortest = wait;
+        }
+    }
+}
+
+/// The longest waits of a service, or of one kind of them; `None` where there are too many services.
+fn of<K: Eq + Hash>(known: &mut HashMap<K, Longest>, key: K) -> Option<&mut Longest> {
+    let room = known.len() < SERVICES;
+    if room { Some(known.entry(key).or_default()) } else { known.get_mut(&key) }
+}
+
+/// Exchanges whose answer the server sent with pauses.
+fn in_pieces<'a>(row: &'a FlowRow, share: &'a Share<'_>) -> impl Iterator<Item = &'a Exchange> {
+    let paused = |one: &&Exchange| {
+        let next = share.stalls.partition_point(|stall| stall.start_ns < one.start_ns);
+        share.stalls.get(next).is_some_and(|stall| stall.end_ns <= one.end_ns)
+    };
+    row.exchanges.iter().flatten().filter(paused)
+}
+
+/// Gives the times in which the client waited for the server: of requests, several in a row as one, or of the whole flow
+/// where the server never answered.
+fn each_asked(row: &FlowRow, mut give: impl FnMut(Wait)) {
+    let exchanges = row.exchanges.as_deref().unwrap_or_default();
+    let failed = matches!(row.outcome.outcome, Some(Outcome::Unreachable | Outcome::Refused | Outcome::Gone(_)));
+    if exchanges.is_empty() && failed {
+        // The client waits for the answer to its last attempt, too.
+        let (from, answered) = (row.start_ns, row.end_ns);
+        give(Wait { from, answered, to: answered + (answered - from) + ATTEMPT, ..Wait::default() });
+    }
+    let mut run: Option<Wait> = None;
+    for exchange in exchanges.iter().filter(|one| one.requester == End::Client) {
+        // What the client waited for, wherever the tap was.
+        let away = (exchange.latency_ns - (exchange.end_ns - exchange.start_ns)).or_zero();
+        let away = Nanos(away.0 / 2);
+        let (from, to) = (exchange.start_ns - away, exchange.end_ns + away);
+        let one = Wait { from, answered: (to - exchange.of(Phase::Response)).max(from), to, ..Wait::default() };
+        if run.as_mut().is_none_or(|run| !run.joins(&one)) {
+            run.replace(one).into_iter().for_each(&mut give);
+        }
+    }
+    run.into_iter().for_each(give);
+}
+
+/// Time of `owed` in which something was `asked`.
+fn covered(owed: &[Wait], mut asked: Vec<Wait>) -> i64 {
+    asked.sort_unstable_by_key(|wait| wait.from);
+    let of = |owed: &Wait| {
+        let (mut time, mut reached) = (0, owed.from);
+        for wait in &asked {
+            let (from, to) = (wait.from.max(reached), wait.to.min(owed.to));
+            if from < to {
+                (time, reached) = (time + (to - from).0, to);
+            }
+        }
+        time
+    };
+    owed.iter().map(of).sum()
+}
