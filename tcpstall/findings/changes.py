@@ -78,6 +78,8 @@ def advice(finding: Finding) -> str:
             return f"look at {service(finding.waited_for.address, finding.waited_for.port)} first: it waited for that"
         case "sent-in-pieces":
             return f"make the {finding.side}'s application write without pauses"
+        case "rate-window" if not finding.retransmitted_bytes:
+            return _FASTER_START
         case "cwnd-limited":
             return _BY_DETAIL.get(("cwnd-limited", finding.detail), "find what keeps the congestion window small")
     return _BY_DETAIL.get((finding.kind, finding.detail), _ADVICE.get(finding.kind, ""))

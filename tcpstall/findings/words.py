@@ -281,8 +281,8 @@ def _path(finding: Finding) -> str:
 
 
 def _rate_window(finding: Finding) -> str:
-    again = f"{size(finding.retransmitted_bytes)} were sent again" if finding.retransmitted_bytes else "losses"
-    return f"{_rate(finding)}, released by ACKs; {again}"
+    again = f"{size(finding.retransmitted_bytes)} were sent again" if finding.retransmitted_bytes else ""
+    return f"{_rate(finding)}, released by ACKs; {again or 'the window grew until all was sent'}"
 
 
 def _rate_sender(finding: Finding) -> str:

@@ -49,7 +49,7 @@ pub enum FindingKind {
     Reordering,
     /// A limit of the transport.
     Limit(Cause),
-    /// Losses kept the congestion window small, and ACKs set the rate.
+    /// Losses kept the congestion window small, and ACKs set the rate; or it grew until all was sent.
     RateWindow,
     /// The sender spaced its segments out.
     RatePacing,

@@ -105,7 +105,8 @@ impl Findings {
 
     /// Takes in a flow.
     pub fn add(&mut self, row: &FlowRow) {
-        let (server, shares) = (row.server, shares(row));
+        let server = row.server;
+        let shares = shares(row);
         self.upstreams.add(row, &shares);
         for share in &shares {
             let key = (share.kind, share.side, Some(server.address), Some(server.port));

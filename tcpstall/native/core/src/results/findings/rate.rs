@@ -34,6 +34,11 @@ const OF_THE_RATE: i64 = 20;
 /// Divisor of the busy or sending time: a window or a buffer that held the sender for a fifth of it set the rate.
 const OF_A_WINDOW: i64 = 5;
 
+/// Initial windows in the largest flight of a sender whose window grew: three doublings and more.
+const GREW: u64 = 8;
+/// Divisor of all data: a third of it in flight at once, over eight round trips and more, is doubling, which leaves a half.
+const OF_THE_WHOLE: u64 = 3;
+
 /// Name of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
 pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
     Some(match rate(row)? {
@@ -86,11 +91,14 @@ pub(super) fn rate(row: &FlowRow) -> Option<FindingKind> {
     if often(&|stall| stall.detail == details::APPLICATION_WINDOW) {
         return Some(FindingKind::FlowControl);
     }
-    let own = |cause: Cause| often(&|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER);
+    // Before an answer a server has nothing to write yet.
+    let in_between = |stall: &StallRow| ![details::AWAITING_PEER, details::THINK_TIME].contains(&stall.detail);
+    let own = |cause: Cause| often(&|stall| stall.cause == cause && in_between(stall));
     Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {
         (true, false) => FindingKind::RatePacing,
         (false, true) => FindingKind::RateApplication,
         _ if fills_buffer(row, sending) => FindingKind::Limit(Cause::SndbufLimited),
+        _ if grew_to_the_end(row) => FindingKind::RateWindow,
         _ => FindingKind::RateSender,
     })
 }
@@ -107,6 +115,15 @@ fn fills_window(row: &FlowRow) -> bool {
 /// The send buffer did so.
 fn fills_buffer(row: &FlowRow, sending: Nanos) -> bool {
     waits(row, &|stall: &StallRow| stall.cause == Cause::SndbufLimited).times(OF_A_WINDOW) >= sending
+}
+
+/// The flight doubled until all was sent, so the window was never large enough to set a rate of its own: with each round trip as
+/// much is sent as in all before it (RFC 5681 §3.1), and the last flights are a large part of the whole.
+fn grew_to_the_end(row: &FlowRow) -> bool {
+    let direction = row.directions.of(main_sender(row));
+    let most = direction.max_in_flight_bytes;
+    let grew = direction.initial_window_bytes.is_some_and(|first| most >= first * GREW);
+    grew && most * OF_THE_WHOLE >= direction.bytes
 }
 
 /// Time of the main sender's waits that are `alike`.

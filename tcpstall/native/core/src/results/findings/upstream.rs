@@ -68,7 +68,13 @@ struct Wait {
 
 /// The longest waits of a service.
 #[derive(Clone, Debug, Default)]
-struct Longest(Vec<Wait>);
+struct Longest {
+    waits: Vec<Wait>,
+    /// The shortest of as many as are kept.
+    shortest: Nanos,
+    /// Place of the latest one.
+    latest: usize,
+}
 
 impl Upstreams {
     /// Kinds of findings that a wait for another service explains.
@@ -79,9 +85,9 @@ impl Upstreams {
     /// Takes in a flow.
     pub(super) fn add(&mut self, row: &FlowRow, shares: &[Share<'_>]) {
         let (client, taken_at) =
-            (row.client.address, |end: End| row.vantage.side == end.name() && row.vantage.confidence >= SURE);
-        let here = taken_at(End::Server) || row.server.address.is_loopback();
-        for share in shares.iter().filter(|share| share.side == End::Server) {
+            (row.client.address, |end: End| row.vantage.confidence >= SURE && row.vantage.side == end.name());
+        for share in shares.iter().filter(|share| Upstreams::knows(share.kind) && share.side == End::Server) {
+            let here = taken_at(End::Server) || row.server.address.is_loopback();
             let mut owes = |from: Nanos, to: Nanos| {
                 if to - from >= LEAST_OWED
                     && let Some(known) = of(&mut self.owed, (share.kind, row.server))
@@ -91,15 +97,14 @@ impl Upstreams {
             };
             match share.kind {
                 FindingKind::ServerSlow => share.stalls.iter().for_each(|stall| owes(stall.start_ns, stall.end_ns)),
-                FindingKind::SentInPieces => in_pieces(row, share).for_each(|one| owes(one.start_ns, one.end_ns)),
-                _ => {}
+                _ => in_pieces(row, share).for_each(|one| owes(one.start_ns, one.end_ns)),
             }
         }
-        let here = taken_at(End::Client) || client.is_loopback();
         each_asked(row, |wait| {
             if wait.length() >= LEAST_ASKED
                 && let Some(known) = of(&mut self.asked, row.server)
             {
+                let here = taken_at(End::Client) || client.is_loopback();
                 known.takes_in(Wait { client, here, ..wait });
             }
         });
@@ -108,12 +113,13 @@ impl Upstreams {
     /// The service that `slow` waited for in such waits, if there was one: the one that had its requests for most of that
     /// time.
     pub(super) fn waited_for(&self, kind: FindingKind, slow: Endpoint) -> Option<WaitedFor> {
-        let owed = &self.owed.get(&(kind, slow))?.0;
+        let owed = &self.owed.get(&(kind, slow))?.waits;
         let here = owed.iter().any(|wait| wait.here);
         let all: i64 = owed.iter().map(|wait| wait.length().0).sum();
         let share = |asked: &Longest| {
             let own = |wait: &&Wait| wait.client == slow.address || here && wait.here;
-            let asked: Vec<Wait> = asked.0.iter().filter(own).filter(|wait| wait.is_within(owed)).copied().collect();
+            let asked: Vec<Wait> =
+                asked.waits.iter().filter(own).filter(|wait| wait.is_within(owed)).copied().collect();
             covered(owed, asked) as f64 / all.max(1) as f64
         };
         let others = self.asked.iter().filter(|(service, _)| **service != slow);
@@ -147,19 +153,23 @@ impl Wait {
 impl Longest {
     /// Takes in what a client asked: each of its requests may have had a connection of its own.
     fn takes_in(&mut self, wait: Wait) {
-        if !self.0.iter_mut().any(|known| known.client == wait.client && known.joins(&wait)) {
+        let joins = |known: &mut Wait| known.client == wait.client && known.joins(&wait);
+        if !self.waits.get_mut(self.latest).is_some_and(joins) {
             self.offer(wait);
         }
     }
 
     fn offer(&mut self, wait: Wait) {
-        if self.0.len() < KEPT {
-            return self.0.push(wait);
-        }
-        if let Some(shortest) = self.0.iter_mut().min_by_key(|known| known.length())
-            && shortest.length() < wait.length()
-        {
-            *shortest = wait;
+        if self.waits.len() < KEPT {
+            self.latest = self.waits.len();
+            self.waits.push(wait);
+        } else if self.shortest < wait.length() {
+            let lengths = self.waits.iter().map(Wait::length).enumerate();
+            let (place, shortest) = lengths.min_by_key(|(_, length)| *length).unwrap_or_default();
+            self.shortest = shortest;
+            if shortest < wait.length() {
+                (self.waits[place], self.latest) = (wait, place);
+            }
         }
     }
 }
