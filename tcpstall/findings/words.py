@@ -20,6 +20,7 @@ _HEADLINES = {
     "handshake-slow": "handshake slow to be answered",
     "handshake-distance": "handshakes over a long path",
     "server-slow": "server slow to answer",
+    "no-answer": "no answer until the client gave up",
     "server-timer": "server answers by a timer",
     "no-permission": "client waiting for 100 Continue",
     "flow-control": "the application's own window",
@@ -120,6 +121,9 @@ def _said(finding: Finding) -> str:
         case "accept-queue":
             verb = "is" if finding.address else "are"
             return f"{place} {verb} probably slow to accept: {span} in {counted(finding.flows, 'connection')}"
+        case "no-answer":
+            left = counted(finding.flows, "request")
+            return f"{place} left {left} without an answer: the client gave up after {_patience(finding)}"
         case "server-timer":
             return f"nobody may have waited: {place} answers by a timer, {_timed(finding)}: a long poll, or a timeout"
         case kind if kind in RATES:
@@ -202,6 +206,18 @@ def _meanwhile(finding: Finding) -> str:
     """The service that a slow one waited for: `, while it waited for 192.0.2.1:80`."""
     behind = finding.waited_for
     return f", while it waited for {service(behind.address, behind.port)}" if behind else ""
+
+
+def _patience(finding: Finding) -> str:
+    """The time that clients waited; one timer of theirs ends all waits alike."""
+    if finding.counted < 2:
+        return duration(finding.worst_ns)
+    alike = finding.worst_ns - finding.median_ns <= finding.worst_ns // 10
+    return f"{duration(finding.median_ns)} each" if alike else f"up to {duration(finding.worst_ns)}"
+
+
+def _no_answer(finding: Finding) -> str:
+    return f"the server had acknowledged {'each' if finding.flows > 1 else 'the'} request, then nothing came"
 
 
 def _timed(finding: Finding) -> str:
@@ -327,6 +343,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "handshake-slow": _handshake_slow,
     "handshake-loss": _handshake_loss,
     "server-slow": _server_slow,
+    "no-answer": _no_answer,
     "server-timer": _timed,
     "sent-in-pieces": _in_pieces,
     "no-permission": _no_permission,

@@ -35,6 +35,7 @@ _LIKE: Mapping[str, Cause] = {
     "sent-in-pieces": Cause.APP_LIMITED,
     "flow-control": Cause.APP_LIMITED,
     "no-permission": Cause.APP_LIMITED,
+    "no-answer": Cause.APP_LIMITED,
     "rate-application": Cause.APP_LIMITED,
     "rate-pacing": Cause.PACING,
     "rate-window": Cause.CWND_LIMITED,

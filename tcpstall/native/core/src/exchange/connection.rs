@@ -3,6 +3,7 @@
 use super::{asked_rounds, is_answer_to_nothing, is_unasked};
 use crate::flow::End;
 use crate::flow::first_payload::FirstPayloads;
+use crate::flow::rounds::InVain;
 use crate::json::row;
 use crate::pause::Finished;
 use crate::time::Nanos;
@@ -30,6 +31,12 @@ row! {
         /// The connection carries TLS.
         #[json(hidden)]
         pub tls: bool,
+        /// The connection carries requests of HTTP in plain text.
+        #[json(hidden)]
+        pub http: bool,
+        /// The request that the server still owed an answer at the end.
+        #[json(hidden)]
+        pub in_vain: Option<InVain>,
         /// Its first request asks for permission to send its content.
         #[json(hidden)]
         pub expects_continue: bool,
@@ -67,6 +74,8 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         closed_ns: closing.map(|closing| closing.time),
         farewell: flow.speaks_tls() && says_goodbye(),
         tls: flow.speaks_tls(),
+        http: flow.first_payloads().is_some_and(FirstPayloads::speak_http),
+        in_vain: turns.in_vain,
         expects_continue: flow.first_payloads().is_some_and(FirstPayloads::expect_continue),
         idle_before_close_ns: idle,
     }

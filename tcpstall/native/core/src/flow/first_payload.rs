@@ -58,6 +58,12 @@ impl FirstPayloads {
         head.starts_with(b"P") && head.windows(EXPECT.len()).any(|line| line.eq_ignore_ascii_case(EXPECT))
     }
 
+    /// The client began with a request of HTTP, and the server did not change to another protocol (RFC 9110 §15.2.2).
+    pub fn speak_http(&self) -> bool {
+        const SWITCHES: &[u8] = b"HTTP/1.1 101";
+        is_method(&self.0[End::Client]) && !self.0[End::Server].starts_with(SWITCHES)
+    }
+
     /// The client began with a TLS hello.
     pub fn speak_tls(&self) -> bool {
         self.0[End::Client].starts_with(&TLS_HANDSHAKE)

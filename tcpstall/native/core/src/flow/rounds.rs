@@ -79,6 +79,17 @@ pub struct Closing {
     pub reset: bool,
 }
 
+/// A request that the server did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct InVain {
+    /// Time of its first byte.
+    pub start: Nanos,
+    /// Time of its last byte.
+    pub asked: Nanos,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
 /// The rounds of one flow.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Rounds {
@@ -90,6 +101,8 @@ pub struct Rounds {
     pub dropped: u64,
     /// Requests without an answer.
     pub unanswered: u64,
+    /// The largest of them after the latest answer: a farewell may follow it.
+    pub in_vain: Option<InVain>,
     /// Turns of the server without a request.
     pub unprompted: u64,
     /// The FIN or RST that ended the connection.
@@ -108,7 +121,7 @@ impl Rounds {
     #[must_use]
     pub fn next_part(self) -> Rounds {
         let current = self.current.filter(|round| round.answered.is_none());
-        Rounds { current, rounds: Vec::new(), dropped: 0, unanswered: 0, unprompted: 0, ..self }
+        Rounds { current, rounds: Vec::new(), dropped: 0, unanswered: 0, in_vain: None, unprompted: 0, ..self }
     }
 
     /// Takes in new data of `sender`; the connection is as the tap knows it after that data.
@@ -160,8 +173,13 @@ impl Rounds {
         let Some(mut round) = self.current.take() else { return };
         if round.answered.is_none() {
             self.unanswered += 1;
+            let (Round { start, asked, .. }, bytes) = (round, round.request_bytes);
+            if self.in_vain.is_none_or(|known| known.bytes < bytes) {
+                self.in_vain = Some(InVain { start, asked, bytes });
+            }
             return;
         }
+        self.in_vain = None;
         let end = round.from[End::Server] + round.response_bytes as i64;
         round.complete = connection.half(End::Server).acked_at_tap() >= end;
         if let Some(repeated) = round.repeated.filter(|_| round.complete) {

@@ -1,6 +1,7 @@
 //! Tells the waits of applications apart: slow answers, messages that nobody waits for, idle time, and windows of their own.
 
 use super::beats::Beats;
+use super::given_up;
 use super::idle;
 use super::kind::FindingKind;
 use super::weight::{MESSAGE, weight};
@@ -32,6 +33,9 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
         return FindingKind::Idle;
     }
     if idle::ends_with_last_words(row, stall) {
+        return FindingKind::Idle;
+    }
+    if !answers && given_up::is_last_word(row, stall) {
         return FindingKind::Idle;
     }
     if answers && greets_late(row, stall) {

@@ -29,6 +29,8 @@ pub enum FindingKind {
     HandshakeDistance,
     /// The server had the request and did not answer.
     ServerSlow,
+    /// The client closed while the server owed it an answer.
+    NoAnswer,
     /// The server answered after the same time again and again, and was asked again at once: a long poll, or a timeout.
     ServerTimer,
     /// An end paused in the middle of a message.
@@ -80,6 +82,7 @@ impl FindingKind {
             FindingKind::HandshakeSlow => "handshake-slow",
             FindingKind::HandshakeDistance => "handshake-distance",
             FindingKind::ServerSlow => "server-slow",
+            FindingKind::NoAnswer => "no-answer",
             FindingKind::ServerTimer => "server-timer",
             FindingKind::SentInPieces => "sent-in-pieces",
             FindingKind::NoPermission => "no-permission",

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::accept;
 use super::application::{LEAST_SEGMENT, of_application};
 use super::beats::Beats;
+use super::given_up::given_up;
 use super::idle;
 use super::kind::FindingKind;
 use super::rate::{RATE_SEGMENTS, hardly_seen, main_sender, rate, round_trips};
@@ -110,7 +111,11 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
             }
         }
     }
-    if let Some(side) = reset(row) {
+    let owed = given_up(row);
+    if let Some(wait) = owed {
+        shares.push(Share::of(FindingKind::NoAnswer, End::Server, wait));
+    }
+    if let Some(side) = reset(row).filter(|_| owed.is_none()) {
         shares.push(Share::of(FindingKind::Reset, side, Nanos::ZERO));
     }
     shares

@@ -1,0 +1,52 @@
+//! Tells clients that closed while the server owed them an answer: a timer of theirs ran out.
+
+use super::rate::TURNS;
+use super::weight::{MESSAGE, weight};
+use crate::causes::Cause;
+use crate::flow::End;
+use crate::flow::rounds::InVain;
+use crate::results::rows::{FlowRow, StallRow};
+use crate::time::Nanos;
+
+/// Shortest wait that is given up: timers of clients are whole seconds.
+const PATIENCE: Nanos = Nanos::from_millis(1_000);
+/// Longest: what is closed later was no longer waited for.
+const LONGEST: Nanos = Nanos::from_millis(300_000);
+/// Smallest request over TLS; below it are the end of the handshake, acknowledgements and pings (RFC 8446 §4.4.4, RFC 9113 §6).
+const LEAST_SEALED: u64 = 160;
+
+/// Time that a client had waited for an answer when it closed; `None` where it did not give up, or nobody can tell: many
+/// protocols have messages without an answer.
+pub(super) fn given_up(row: &FlowRow) -> Option<Nanos> {
+    let connection = &row.connection;
+    let asked = connection.in_vain?;
+    let closed = connection.closed_ns.filter(|_| connection.closed_by == Some(End::Client))?;
+    let arrived = row.stalls.iter().all(|stall| stall.cause != Cause::Retransmission || stall.ended);
+    let seen = row.trust.unseen_bytes == 0 && row.outcome.outcome.is_none();
+    let wait = last_words(row).map_or(closed - asked.asked, |words| Nanos(weight(words)));
+    let long = (PATIENCE..=LONGEST).contains(&wait);
+    (long && arrived && seen && is_answered(row, &asked)).then_some(wait)
+}
+
+/// The client's farewell before it closed, after the wait.
+pub(super) fn is_last_word(row: &FlowRow, stall: &StallRow) -> bool {
+    last_words(row).is_some_and(|words| words.number == stall.number) && given_up(row).is_some()
+}
+
+/// The pause of the client between its request and a few bytes right before it closed, as of a TLS alert.
+fn last_words(row: &FlowRow) -> Option<&StallRow> {
+    let (asked, closed) = (row.connection.in_vain?, row.connection.closed_ns?);
+    let own = |stall: &&StallRow| stall.sender == End::Client && stall.cause == Cause::AppLimited;
+    let last = row.stalls.iter().rev().find(own)?;
+    let inside = asked.start <= last.start_ns && last.end_ns <= closed && closed - last.end_ns < PATIENCE;
+    (inside && (1..=MESSAGE).contains(&last.then_bytes)).then_some(last)
+}
+
+/// The protocol answers such requests: HTTP does, and so does one that has always done so. Over TLS it may be one that pushes.
+fn is_answered(row: &FlowRow, asked: &InVain) -> bool {
+    let connection = &row.connection;
+    if connection.tls {
+        return asked.bytes >= LEAST_SEALED && connection.unprompted == 0;
+    }
+    connection.http || connection.exchanges >= TURNS && connection.unanswered == 1 && connection.unprompted == 0
+}
