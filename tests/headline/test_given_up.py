@@ -68,6 +68,17 @@ def test_messages_without_answers_wait_for_nothing(scene: Scene) -> None:
     assert "no-answer" not in found(scene)
 
 
+def test_a_request_that_comes_a_line_at_a_time_is_not_whole(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(20, content=GET[:20])
+    for _ in range(3):
+        scene.client_sends(30)
+        scene.server_acks()
+    scene.wait_ms(5_000)
+    scene.client_closes()
+    assert "no-answer" not in found(scene)
+
+
 def test_what_was_answered_before_the_client_closed_is_not_given_up(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
     scene.client_sends(200, content=GET)

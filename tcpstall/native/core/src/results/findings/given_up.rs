@@ -1,6 +1,6 @@
 //! Tells clients that closed while the server owed them an answer: a timer of theirs ran out.
 
-use super::rate::TURNS;
+use super::application::LEAST_SEGMENT;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::flow::End;
@@ -12,6 +12,8 @@ use crate::time::Nanos;
 const PATIENCE: Nanos = Nanos::from_millis(1_000);
 /// Longest: what is closed later was no longer waited for.
 const LONGEST: Nanos = Nanos::from_millis(300_000);
+/// Segments of a request that is written at once: its head, and its content.
+const PIECES: u64 = 2;
 /// Smallest request over TLS; below it are the end of the handshake, acknowledgements and pings (RFC 8446 §4.4.4, RFC 9113 §6).
 const LEAST_SEALED: u64 = 160;
 
@@ -42,11 +44,16 @@ fn last_words(row: &FlowRow) -> Option<&StallRow> {
     (inside && (1..=MESSAGE).contains(&last.then_bytes)).then_some(last)
 }
 
-/// The protocol answers such requests: HTTP does, and so does one that has always done so. Over TLS it may be one that pushes.
+/// The protocol answers such requests, as HTTP does. Others have messages without an answer, and subscriptions. Over TLS a server
+/// that speaks of its own accord may do so.
 fn is_answered(row: &FlowRow, asked: &InVain) -> bool {
     let connection = &row.connection;
-    if connection.tls {
-        return asked.bytes >= LEAST_SEALED && connection.unprompted == 0;
-    }
-    connection.http || connection.exchanges >= TURNS && connection.unanswered == 1 && connection.unprompted == 0
+    connection.http && !is_in_bits(row) || connection.tls && asked.bytes >= LEAST_SEALED && connection.unprompted == 0
+}
+
+/// The first request came in several segments, and not in full ones: who sends it a line at a time may never complete it.
+fn is_in_bits(row: &FlowRow) -> bool {
+    let client = &row.directions.client;
+    let segment = u64::from(client.mss_bytes.unwrap_or(0)).max(LEAST_SEGMENT);
+    row.connection.exchanges == 0 && client.segments > PIECES && client.bytes / client.segments < segment / 2
 }

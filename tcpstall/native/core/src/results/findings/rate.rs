@@ -22,7 +22,7 @@ const MESSAGES: u64 = 16;
 /// Shortest round trip that small messages wait for: below it the ends take as long.
 const LEAST_ROUND_TRIP: Nanos = Nanos::from_millis(1);
 /// Consecutive requests that make a habit; any connection begins with a few.
-pub(super) const TURNS: u64 = 8;
+const TURNS: u64 = 8;
 /// Segments of an answer that takes one round trip: the first window (RFC 6928 §2).
 const FIRST_WINDOW: u64 = 10;
 /// Segments of the smallest transfer with a rate: the initial window (RFC 6928) sent twice.
