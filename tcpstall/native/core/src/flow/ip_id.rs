@@ -115,7 +115,20 @@ impl IpId {
         u32::from(ahead) == expected && ahead.wrapping_sub(1) < 1 << 15
     }
 
-    /// Takes in such a packet without payload, as [`IpId::follow`] does.
+    /// The IP-ID that follows the last one's, `None` in it where packets have none; `None` where that is not known.
+    pub fn next(&self) -> Option<Option<u16>> {
+        match self.last {
+            None => Some(None),
+            Some((last, step)) => (1..=1 << 15).contains(&step).then(|| Some(last.wrapping_add(step as u16))),
+        }
+    }
+
+    /// The last packet was sent before one that had passed already.
+    pub fn was_late(&self) -> bool {
+        self.overtaken
+    }
+
+    /// Takes in such a packet of one segment, as [`IpId::follow`] does.
     #[inline(always)]
     pub fn goes_on(&mut self, segment: &Segment) {
         self.last = segment.ip_id.map(|id| (id, 1));

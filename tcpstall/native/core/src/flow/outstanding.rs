@@ -262,6 +262,37 @@ impl Outstanding {
         false
     }
 
+    /// Each frame is of whole segments.
+    pub fn is_whole(&self) -> bool {
+        self.short == 0 && self.brief == 0
+    }
+
+    /// Number of the segments and of the frames up to `ack`, and the time when the newest of them passed: if that is the
+    /// edge of a frame, no frame up to it was sent again, and one of a single segment follows.
+    #[inline(always)]
+    pub fn whole_until(&self, ack: i64) -> Option<(u32, usize, Nanos)> {
+        let mut segments = 0_u32;
+        for (index, frame) in self.sent.iter().enumerate() {
+            if frame.end > ack || frame.again || frame.short != Short::None {
+                return None;
+            }
+            segments += frame.segments;
+            if frame.end == ack {
+                let followed = self.sent.get(index + 1).is_some_and(|next| next.segments == 1);
+                return followed.then_some((segments, index + 1, frame.time));
+            }
+        }
+        None
+    }
+
+    /// Takes in the acknowledgement of these.
+    #[inline(always)]
+    pub fn forget_whole(&mut self, frames: usize, segments: u32) {
+        self.sent.forget(frames);
+        self.segments = self.segments.saturating_sub(segments);
+        self.whole_gone = true;
+    }
+
     /// Takes in the acknowledgement of everything up to `ack`.
     #[inline(always)]
     pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {

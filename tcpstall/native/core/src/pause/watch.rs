@@ -11,9 +11,11 @@ mod renewed;
 mod run;
 mod seen;
 mod state;
+mod steady;
 
 use self::run::Run;
 pub use self::seen::{SeenSegment, SegmentKind};
+use self::steady::InStep;
 use super::LEAST_PAUSE;
 use super::bottleneck::BusyPeriod;
 use super::builder::{Builder, Idle};
@@ -38,6 +40,7 @@ const PADDING: u64 = 6;
 
 /// A flow whose packets are still read.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(remote = "Self")]
 pub struct Watch {
     /// The connection's state.
     pub connection: Connection,
@@ -55,6 +58,9 @@ pub struct Watch {
     /// The run of data that the next segment may continue.
     #[serde(skip)]
     run: Option<Run>,
+    /// The run is steady: its next segments are known but for their times.
+    #[serde(skip)]
+    steady: Option<InStep>,
     /// Memory of the pauses when it was last measured, bytes.
     #[serde(skip)]
     holding: usize,
@@ -106,6 +112,7 @@ impl Watch {
             clock_steps: None,
             left_out_after: None,
             run: None,
+            steady: None,
             holding: 0,
             flying: 0,
         }
@@ -120,6 +127,7 @@ impl Watch {
     #[inline]
     pub fn sees(&mut self, segment: &Segment) -> SeenSegment {
         match &self.run {
+            Some(run) if self.steady.is_some() => self.goes_on_steadily(segment, run.sender),
             Some(run) if segment.payload > 1 && self.continues(segment, run) => {
                 self.goes_on_with_run(segment, run.sender)
             }
@@ -349,6 +357,7 @@ impl Watch {
 
     /// Takes in that the author of a paste left packets out here.
     pub fn left_out(&mut self) {
+        self.leaves_step();
         (self.incomplete, self.run) = (true, None);
         self.left_out_after = Some(self.connection.end);
         self.connection.halves.iter_mut().for_each(Half::left_out);
@@ -371,6 +380,7 @@ impl Watch {
 
     /// Ends the flow: closes what is still open and fills in the evidence of the neighbours.
     pub fn finish(mut self: Box<Self>) -> Finished {
+        self.leaves_step();
         self.rounds.finish(&self.connection);
         if !self.connection.half(End::Client).awaits_acks() {
             self.connection.keep_distances();

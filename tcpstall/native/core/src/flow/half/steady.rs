@@ -1,0 +1,116 @@
+//! The short way of a bulk transfer at its sender: full segments, each sent once, and ACKs at their edges.
+
+use super::{ABSURD_JUMP, Half};
+use crate::flow::events::Sending;
+use crate::seq::SeqNo;
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+/// The next segment of an end, as its last one lets expect it.
+#[derive(Clone, Copy, Debug)]
+pub struct Next {
+    pub(in crate::flow) port: u16,
+    pub(in crate::flow) seq: SeqNo,
+    pub(in crate::flow) ip_id: Option<u16>,
+}
+
+/// Constants of a half while each segment is as expected.
+#[derive(Clone, Copy, Debug)]
+pub struct SteadyHalf {
+    /// Payload of a full segment.
+    pub payload: u32,
+    /// The window field of each ACK.
+    pub window_field: u16,
+    /// That window, bytes.
+    pub window: i64,
+    /// Time from the tap to the sender and back.
+    pub distance: Nanos,
+}
+
+/// Segments that a steady ACK takes out of flight.
+#[derive(Clone, Copy, Debug)]
+pub struct SteadyAck {
+    /// Number of segments.
+    pub segments: u32,
+    /// Frames that bore them.
+    pub(in crate::flow) frames: usize,
+    /// Acknowledged bytes.
+    pub bytes: i64,
+    /// Segments and bytes in flight before.
+    pub out_before: u32,
+    /// Bytes in flight before.
+    pub flight_before: i64,
+    /// Time from the tap to the peer and back.
+    pub to_peer: Nanos,
+    /// Time from the sender to the peer and back.
+    pub rtt: Nanos,
+    /// That round trip and the one before were close to the smallest.
+    pub is_close: bool,
+}
+
+impl Half {
+    /// ACKs of full segments can only take them out of flight and measure the round trip, whatever data follows.
+    pub(in crate::flow) fn steady(&self) -> Option<SteadyHalf> {
+        let distance = self.vantage.now().unwrap_or_default();
+        let window = self.window?;
+        let is_known = self.mss > 0 && self.never_seen == 0 && self.outstanding.is_whole();
+        let is_placed = self.vantage.is_proven() && !self.vantage.awaits_unseen() && distance <= self.early(distance);
+        let is_open = window >= i64::from(self.mss) && self.peer_scale.bytes(self.window_field) == Some(window);
+        let is_steady = self.is_calm() && is_known && is_placed && is_open;
+        let (payload, window_field) = (self.mss, self.window_field);
+        is_steady.then_some(SteadyHalf { payload, window_field, window, distance })
+    }
+
+    /// The sequence number after the newest data.
+    pub(in crate::flow) fn next_seq(&self) -> SeqNo {
+        self.base.unwrap_or_default().plus(self.snd_nxt as u32)
+    }
+
+    /// Takes in a full segment that is as expected.
+    #[inline(always)]
+    pub(in crate::flow) fn append_steadily(&mut self, segment: &Segment, payload: u32) -> Sending {
+        self.settled = false;
+        self.frames += 1;
+        self.snd_nxt += i64::from(payload);
+        self.bytes += u64::from(payload);
+        let flight = self.snd_nxt - self.snd_una;
+        self.outstanding.push(segment, self.snd_nxt, payload, 0, payload, flight);
+        self.max_flight = self.max_flight.max(flight);
+        if segment.ip_id.is_some() {
+            self.ip_id.goes_on(segment);
+        }
+        Sending::New { bytes: payload, hole: 0, lost: 0 }
+    }
+
+    /// The segments up to `ack`, if that is the edge of one with more in flight after it, each was sent once, and the ACK
+    /// `passed` no sooner than the soonest did.
+    #[inline(always)]
+    pub(in crate::flow) fn steady_ack(&self, ack: SeqNo, passed: Nanos, steady: &SteadyHalf) -> Option<SteadyAck> {
+        let bytes = self.offset(ack) - self.snd_una;
+        let (segments, frames, sent) = self.outstanding.whole_until(self.snd_una + bytes)?;
+        let to_peer = passed - sent;
+        ((1..=ABSURD_JUMP).contains(&bytes) && self.peer_distance.get().is_some_and(|least| to_peer >= least))
+            .then_some(SteadyAck {
+                segments,
+                frames,
+                bytes,
+                out_before: self.outstanding.segments(),
+                flight_before: self.snd_nxt - self.snd_una,
+                to_peer,
+                rtt: to_peer.plus(steady.distance),
+                is_close: false,
+            })
+    }
+
+    /// Takes in such an ACK.
+    #[inline(always)]
+    pub fn acknowledges_steadily(&mut self, ack: &mut SteadyAck, passed: Nanos) {
+        self.ack_passed = passed;
+        self.bare_ack = true;
+        self.outstanding.forget_whole(ack.frames, ack.segments);
+        self.samples(Some(ack.rtt));
+        ack.is_close = self.measures_round_trip(ack.to_peer, ack.rtt);
+        self.keeps_round_trip(Some(ack.rtt), passed);
+        self.snd_una += ack.bytes;
+    }
+}
