@@ -13,7 +13,7 @@ mod steady;
 use std::collections::VecDeque;
 
 pub use self::calm::CalmAck;
-pub use self::steady::{Next, SteadyAck, SteadyHalf};
+pub use self::steady::{SteadyAck, SteadyHalf};
 use super::ack_clock::AckClock;
 use super::disorder::{Ahead, Disorder};
 use super::events::Sending;

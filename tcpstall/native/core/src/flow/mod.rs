@@ -34,7 +34,7 @@ pub mod window;
 pub use connection::{Connection, State};
 pub use end::{End, split};
 pub use events::{Acked, Sending};
-pub use half::{CalmAck, Half, SteadyAck};
+pub use half::{CalmAck, Half, SteadyAck, SteadyHalf};
 pub use pending::PendingAck;
 pub use short::Short;
 pub use steady::Steady;

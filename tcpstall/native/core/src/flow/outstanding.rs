@@ -271,18 +271,17 @@ impl Outstanding {
     /// edge of a frame, no frame up to it was sent again, and one of a single segment follows.
     #[inline(always)]
     pub fn whole_until(&self, ack: i64) -> Option<(u32, usize, Nanos)> {
-        let mut segments = 0_u32;
-        for (index, frame) in self.sent.iter().enumerate() {
+        let (mut segments, mut count, mut frames) = (0_u32, 0, self.sent.iter());
+        loop {
+            let frame = frames.next()?;
             if frame.end > ack || frame.again || frame.short != Short::None {
                 return None;
             }
-            segments += frame.segments;
+            (segments, count) = (segments + frame.segments, count + 1);
             if frame.end == ack {
-                let followed = self.sent.get(index + 1).is_some_and(|next| next.segments == 1);
-                return followed.then_some((segments, index + 1, frame.time));
+                return (frames.next()?.segments == 1).then_some((segments, count, frame.time));
             }
         }
-        None
     }
 
     /// Takes in the acknowledgement of these.

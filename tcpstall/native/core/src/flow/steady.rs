@@ -3,8 +3,23 @@
 use super::connection::Connection;
 use super::end::{End, split};
 use super::events::Sending;
-use super::half::{Next, SteadyAck, SteadyHalf};
+use super::half::{SteadyAck, SteadyHalf};
+use super::ip_id::{Followed, IpId};
+use crate::seq::SeqNo;
+use crate::time::Nanos;
 use crate::wire::Segment;
+
+/// The next segment of an end, as its last one lets expect it.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    seq: SeqNo,
+    ip_id: Option<u16>,
+    /// Segments that were as expected, and of the newest the time, the ACK and the TTL.
+    count: u32,
+    time: Nanos,
+    ack: SeqNo,
+    ttl: Option<u8>,
+}
 
 /// Constants of a connection while each segment is as expected, and the next segments of the sender and of its peer.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +36,20 @@ impl Connection {
     /// The steady state of a connection in which ACKs of `sender`'s data are calm.
     pub fn steady(&self, sender: End) -> Option<Steady> {
         let (own, peer) = (self.half(sender), self.half(sender.peer()));
-        let ports = [self.client.port, self.server.port];
-        // The port alone then shows the sender of a segment.
-        let is_clear = ports[0] != ports[1] && !peer.ip_id.was_late() && peer.vantage.is_proven();
+        let is_clear = !peer.ip_id.was_late() && peer.vantage.is_proven();
         let is_in_order = peer.snd_una <= peer.snd_nxt && peer.started() && !peer.awaits_acks();
         let half = own.steady().filter(|_| is_clear && is_in_order && self.is_calm(sender))?;
-        let data = Next { port: ports[sender as usize], seq: own.next_seq(), ip_id: own.ip_id.next()? };
-        let ack = Next { port: ports[sender.peer() as usize], seq: peer.next_seq(), ip_id: peer.ip_id.next()? };
+        let (data, ack) = (Next::of(own.next_seq(), &own.ip_id)?, Next::of(peer.next_seq(), &peer.ip_id)?);
         Some(Steady { sender, data, ack, half })
+    }
+
+    /// True if the segment is of `sender`'s in this connection.
+    #[inline(always)]
+    fn is_from(&self, segment: &Segment, sender: End) -> bool {
+        match sender {
+            End::Client => segment.source == self.client && segment.destination == self.server,
+            End::Server => segment.source == self.server && segment.destination == self.client,
+        }
     }
 
     /// Takes in a full segment that is as expected.
@@ -38,7 +59,7 @@ impl Connection {
         self.end = segment.time;
         self.silence[sender.peer()].is_broken(segment.time);
         steady.data.seq = steady.data.seq.plus(steady.half.payload);
-        steady.data.ip_id = steady.data.ip_id.map(|id| id.wrapping_add(1));
+        steady.data.is_met(segment);
         self.half_mut(sender).append_steadily(segment, steady.half.payload)
     }
 
@@ -50,24 +71,32 @@ impl Connection {
         self.silence[sender].is_broken(segment.time);
         let (half, peer) = split(&mut self.halves, sender);
         peer.measures_distance(half, segment);
-        if segment.ip_id.is_some() {
-            peer.ip_id.goes_on(segment);
-            steady.ack.ip_id = steady.ack.ip_id.map(|id| id.wrapping_add(1));
-        }
+        steady.ack.is_met(segment);
+    }
+
+    /// Counts the segments that were as expected. Returns the bytes of those from offset `from` on.
+    pub fn leaves_steady(&mut self, steady: &Steady, from: i64) -> u64 {
+        let (half, peer) = split(&mut self.halves, steady.sender);
+        let bytes = (half.snd_nxt - from) as u64;
+        half.has_appended(bytes, &steady.half);
+        steady.data.is_counted_by(&mut half.ip_id);
+        steady.ack.is_counted_by(&mut peer.ip_id);
+        bytes
     }
 }
 
 impl Steady {
     /// The segment of full size is the one expected next, except for its time, its ACK, its window and its timestamps.
     #[inline(always)]
-    pub fn is_next(&self, segment: &Segment) -> bool {
-        self.data.is_met_by(segment)
+    pub fn is_next(&self, segment: &Segment, connection: &Connection, sender: End) -> bool {
+        self.data.is_met_by(segment) && connection.is_from(segment, sender)
     }
 
     /// The segments that a segment without payload acknowledges, if it is as expected.
     #[inline(always)]
     pub fn acked_by(&self, segment: &Segment, connection: &Connection, sender: End) -> Option<SteadyAck> {
-        if !self.ack.is_met_by(segment) || segment.window != self.half.window_field {
+        let is_next = self.ack.is_met_by(segment) && connection.is_from(segment, sender.peer());
+        if !is_next || segment.window != self.half.window_field {
             return None;
         }
         connection.half(sender).steady_ack(segment.ack, segment.time, &self.half)
@@ -75,8 +104,29 @@ impl Steady {
 }
 
 impl Next {
+    /// The segment from `seq` on, of an end whose packets have those IP-IDs.
+    fn of(seq: SeqNo, ids: &IpId) -> Option<Next> {
+        Some(Next { seq, ip_id: ids.next()?, count: 0, time: Nanos::ZERO, ack: SeqNo(0), ttl: None })
+    }
+
     #[inline(always)]
     fn is_met_by(&self, segment: &Segment) -> bool {
-        segment.source.port == self.port && segment.seq == self.seq && segment.ip_id == self.ip_id
+        segment.seq == self.seq && segment.ip_id == self.ip_id
+    }
+
+    /// Takes in such a segment.
+    #[inline(always)]
+    fn is_met(&mut self, segment: &Segment) {
+        self.count += 1;
+        self.ip_id = self.ip_id.map(|id| id.wrapping_add(1));
+        (self.time, self.ack, self.ttl) = (segment.time, segment.ack, segment.ttl);
+    }
+
+    /// Counts the packets of such segments.
+    fn is_counted_by(&self, ids: &mut IpId) {
+        if let Some(next) = self.ip_id.filter(|_| self.count > 0) {
+            let Next { count, time, ack, ttl, .. } = *self;
+            ids.went_on(count, Followed { id: next.wrapping_sub(1), time, ack, ttl });
+        }
     }
 }

@@ -6,6 +6,7 @@ mod close;
 mod data;
 mod finished;
 mod holding;
+mod late;
 mod part;
 mod renewed;
 mod run;
@@ -18,7 +19,7 @@ pub use self::seen::{SeenSegment, SegmentKind};
 use self::steady::InStep;
 use super::LEAST_PAUSE;
 use super::bottleneck::BusyPeriod;
-use super::builder::{Builder, Idle};
+use super::builder::Builder;
 use super::burst::Burst;
 use super::over::Over;
 use super::pauses::Pauses;
@@ -127,7 +128,7 @@ impl Watch {
     #[inline]
     pub fn sees(&mut self, segment: &Segment) -> SeenSegment {
         match &self.run {
-            Some(run) if self.steady.is_some() => self.goes_on_steadily(segment, run.sender),
+            Some(run) if self.steady.is_some() => self.sees_in_step(segment, run.sender),
             Some(run) if segment.payload > 1 && self.continues(segment, run) => {
                 self.goes_on_with_run(segment, run.sender)
             }
@@ -313,27 +314,6 @@ impl Watch {
             *fin = fin.or(Some(segment.time));
         }
         SeenSegment { sender, kind: effect.into(), ended_pause }
-    }
-
-    /// Takes in that a segment came late: data that seemed lost when the last pause ended may only have been overtaken. If
-    /// its absence had looked like a timeout, the model of the congestion window takes that back at once, because each
-    /// later pause is frozen with the model's window.
-    fn comes_late(&mut self, segment: &Segment, sender: End, effect: Effect) {
-        let (half, builder) = (self.connection.half(sender), &mut self.builders[sender]);
-        if let Effect::Data(Sending::Late { retransmitted }) = effect {
-            let start = half.offset(segment.seq);
-            builder.on_late(start, start + i64::from(segment.payload), retransmitted);
-            let held = half.overtaken_for(start, segment.time).filter(|_| !retransmitted);
-            builder.was_overtaken(held.unwrap_or_default());
-        }
-        if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control)
-            && half.ip_id.was_overtaken()
-            && let Some(Idle { idle, rto }) = builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0))
-        {
-            let model = &mut self.models[sender];
-            model.undo();
-            model.on_idle(idle, rto);
-        }
     }
 
     /// Takes in payload of `sender` that begins a known protocol element; true if it is the flow's first.

@@ -1,5 +1,8 @@
 //! Models the sender's congestion window in segments from the sender's data and the ACKs that reached it.
 
+mod steady;
+
+pub use self::steady::Stance;
 use super::ack_sample::AckSample;
 use super::cubic::{CUBIC_BETA, Cubic};
 use super::hystart::HyStart;
@@ -30,26 +33,6 @@ pub enum CongestionPhase {
     CongestionAvoidance,
     /// A loss is being repaired.
     Recovery,
-}
-
-/// The window at some moment of a steady sender.
-#[derive(Clone, Copy, Debug)]
-pub struct Stance {
-    window: f64,
-    ssthresh: f64,
-}
-
-impl Stance {
-    /// The congestion window, segments.
-    pub fn segments(&self) -> u32 {
-        self.window as u32
-    }
-
-    /// Phase of the congestion control.
-    pub fn phase(&self) -> CongestionPhase {
-        let slow_start = self.window < self.ssthresh;
-        if slow_start { CongestionPhase::SlowStart } else { CongestionPhase::CongestionAvoidance }
-    }
 }
 
 /// Model of one sender's congestion window.
@@ -158,17 +141,6 @@ impl Cwnd {
             (None, true, true) => CongestionPhase::SlowStart,
             (None, false, _) => CongestionPhase::CongestionAvoidance,
         }
-    }
-
-    /// The ACK of new data can bring nothing but growth: no idle period, no repair is under way.
-    pub fn is_steady(&self) -> bool {
-        self.grown && !self.repairs() && self.before_idle.is_none() && self.unconfirmed.is_none()
-    }
-
-    /// The window and the threshold of slow start now.
-    #[inline]
-    pub fn stance(&self) -> Stance {
-        Stance { window: self.window, ssthresh: self.ssthresh }
     }
 
     /// Starts the connection with the initial window.

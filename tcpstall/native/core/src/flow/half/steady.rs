@@ -6,14 +6,6 @@ use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// The next segment of an end, as its last one lets expect it.
-#[derive(Clone, Copy, Debug)]
-pub struct Next {
-    pub(in crate::flow) port: u16,
-    pub(in crate::flow) seq: SeqNo,
-    pub(in crate::flow) ip_id: Option<u16>,
-}
-
 /// Constants of a half while each segment is as expected.
 #[derive(Clone, Copy, Debug)]
 pub struct SteadyHalf {
@@ -44,8 +36,6 @@ pub struct SteadyAck {
     pub to_peer: Nanos,
     /// Time from the sender to the peer and back.
     pub rtt: Nanos,
-    /// That round trip and the one before were close to the smallest.
-    pub is_close: bool,
 }
 
 impl Half {
@@ -66,20 +56,21 @@ impl Half {
         self.base.unwrap_or_default().plus(self.snd_nxt as u32)
     }
 
-    /// Takes in a full segment that is as expected.
+    /// Takes in a full segment that is as expected, except for the sums of [`Half::has_appended`].
     #[inline(always)]
     pub(in crate::flow) fn append_steadily(&mut self, segment: &Segment, payload: u32) -> Sending {
         self.settled = false;
-        self.frames += 1;
         self.snd_nxt += i64::from(payload);
-        self.bytes += u64::from(payload);
         let flight = self.snd_nxt - self.snd_una;
         self.outstanding.push(segment, self.snd_nxt, payload, 0, payload, flight);
         self.max_flight = self.max_flight.max(flight);
-        if segment.ip_id.is_some() {
-            self.ip_id.goes_on(segment);
-        }
         Sending::New { bytes: payload, hole: 0, lost: 0 }
+    }
+
+    /// Counts the full segments, `bytes` together, that were taken in so.
+    pub fn has_appended(&mut self, bytes: u64, steady: &SteadyHalf) {
+        self.frames += bytes / u64::from(steady.payload);
+        self.bytes += bytes;
     }
 
     /// The segments up to `ack`, if that is the edge of one with more in flight after it, each was sent once, and the ACK
@@ -98,19 +89,19 @@ impl Half {
                 flight_before: self.snd_nxt - self.snd_una,
                 to_peer,
                 rtt: to_peer.plus(steady.distance),
-                is_close: false,
             })
     }
 
-    /// Takes in such an ACK.
+    /// Takes in such an ACK; true if its round trip and the one before were close to the smallest.
     #[inline(always)]
-    pub fn acknowledges_steadily(&mut self, ack: &mut SteadyAck, passed: Nanos) {
+    pub fn acknowledges_steadily(&mut self, ack: &SteadyAck, passed: Nanos) -> bool {
         self.ack_passed = passed;
         self.bare_ack = true;
         self.outstanding.forget_whole(ack.frames, ack.segments);
         self.samples(Some(ack.rtt));
-        ack.is_close = self.measures_round_trip(ack.to_peer, ack.rtt);
+        let is_close = self.measures_round_trip(ack.to_peer, ack.rtt);
         self.keeps_round_trip(Some(ack.rtt), passed);
         self.snd_una += ack.bytes;
+        is_close
     }
 }

@@ -6,12 +6,14 @@
 //! peer has received what the first segment acknowledges, each says the same to it.
 
 use super::super::LEAST_PAUSE;
-use super::steady::TURNS;
 use super::{SeenSegment, SegmentKind, Watch};
 use crate::flow::{End, Sending, split};
 use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Segment, Timestamps};
+
+/// Times that data follows a calm ACK before the run is looked at: short flows never pay for it.
+pub(super) const TURNS: u8 = 4;
 
 /// The newest segment of a run: what its next one has in common with it.
 #[derive(Clone, Copy, Debug)]

@@ -33,7 +33,8 @@ pub(crate) fn flow(seed: u64, segments: usize, rarely: u64) -> Vec<Segment> {
         now += if draw.once_in(150 * rarely) { 60_000_000 } else { 0 };
         clock += u32::from(draw.once_in(6 * rarely));
         let in_flight = ends[1].seq.wrapping_sub(acked) / FULL;
-        let back = in_flight < 4 || (in_flight < 24 && draw.once_in(2));
+        let by_turns = rarely > 1 && flow.last().is_some_and(|last| last.payload == 0);
+        let back = in_flight < 4 || (in_flight < 24 && (draw.once_in(2) || (by_turns && !draw.once_in(12))));
         let own = usize::from(back);
         let again = if draw.once_in(80 * rarely) { 2 * FULL } else { 0 };
         let mut next = if back {

@@ -7,7 +7,7 @@ use super::*;
 fn a_steady_run_leaves_the_state_of_the_whole_way() {
     let (mut data, mut acks, mut left, mut all) = (0, 0, 0, 0);
     for seed in 0..160 {
-        let flow = flow(seed, 400, 1 + seed % 8);
+        let flow = flow(seed, 400, 1 << (seed % 7));
         let (mut watch, mut whole) = (Watch::new(&flow[0]), Watch::new(&flow[0]));
         for (number, segment) in flow.iter().enumerate() {
             whole.run = None;
