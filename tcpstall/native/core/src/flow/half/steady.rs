@@ -28,7 +28,7 @@ pub struct SteadyAck {
     pub(in crate::flow) frames: usize,
     /// Acknowledged bytes.
     pub bytes: i64,
-    /// Segments and bytes in flight before.
+    /// Segments in flight before.
     pub out_before: u32,
     /// Bytes in flight before.
     pub flight_before: i64,
@@ -43,7 +43,7 @@ impl Half {
     pub(in crate::flow) fn steady(&self) -> Option<SteadyHalf> {
         let distance = self.vantage.now().unwrap_or_default();
         let window = self.window?;
-        let is_known = self.mss > 0 && self.never_seen == 0 && self.outstanding.is_whole();
+        let is_known = self.mss > 1 && self.never_seen == 0 && self.outstanding.is_whole();
         let is_placed = self.vantage.is_proven() && !self.vantage.awaits_unseen() && distance <= self.early(distance);
         let is_open = window >= i64::from(self.mss) && self.peer_scale.bytes(self.window_field) == Some(window);
         let is_steady = self.is_calm() && is_known && is_placed && is_open;
