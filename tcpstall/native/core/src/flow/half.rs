@@ -8,10 +8,12 @@ mod measured;
 mod memory;
 mod mss;
 mod part;
+mod steady;
 
 use std::collections::VecDeque;
 
 pub use self::calm::CalmAck;
+pub use self::steady::{SteadyAck, SteadyHalf};
 use super::ack_clock::AckClock;
 use super::disorder::{Ahead, Disorder};
 use super::events::Sending;

@@ -41,6 +41,12 @@ impl Connection {
         placed && in_order && !self.half(sender.peer()).vantage.awaits_unseen()
     }
 
+    /// True if the segment has the ACK alone, and nothing of it is cut, continued or reported missing.
+    #[inline(always)]
+    pub fn is_plain(segment: &Segment) -> bool {
+        segment.flags.0 & LOOK.0 == Flags::ACK.0 && !(segment.goes_on || segment.options_cut) && segment.sack_count == 0
+    }
+
     /// True if data of `sender`, in an open connection, is its next in order.
     #[inline(always)]
     pub fn continues(&self, segment: &Segment, sender: End) -> bool {

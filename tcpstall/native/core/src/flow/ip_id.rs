@@ -34,6 +34,15 @@ pub struct IpId {
     foreign: u32,
 }
 
+/// A packet that followed the one before.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed {
+    pub(super) id: u16,
+    pub(super) time: Nanos,
+    pub(super) ack: SeqNo,
+    pub(super) ttl: Option<u8>,
+}
+
 impl IpId {
     /// At least nine of ten recent packets had the expected IP-ID.
     pub fn counts(&self) -> bool {
@@ -115,13 +124,38 @@ impl IpId {
         u32::from(ahead) == expected && ahead.wrapping_sub(1) < 1 << 15
     }
 
-    /// Takes in such a packet without payload, as [`IpId::follow`] does.
+    /// The IP-ID that follows the last one's, `None` in it where packets have none; `None` where that is not known.
+    pub fn next(&self) -> Option<Option<u16>> {
+        match self.last {
+            None => Some(None),
+            Some((last, step)) => (1..=1 << 15).contains(&step).then(|| Some(last.wrapping_add(step as u16))),
+        }
+    }
+
+    /// The last packet was sent before one that had passed already.
+    pub fn was_late(&self) -> bool {
+        self.overtaken
+    }
+
+    /// Takes in such a packet of one segment, as [`IpId::follow`] does.
     #[inline(always)]
     pub fn goes_on(&mut self, segment: &Segment) {
         self.last = segment.ip_id.map(|id| (id, 1));
         self.overtaken = false;
         self.counted(true);
         (self.time, self.ack, self.ttl) = (segment.time, segment.ack, segment.ttl);
+    }
+
+    /// Takes in `count` such packets one after another; the newest was `last`.
+    pub fn went_on(&mut self, count: u32, last: Followed) {
+        let Followed { id, time, ack, ttl } = last;
+        let few = count.min(32);
+        self.last = Some((id, 1));
+        self.overtaken = false;
+        self.history = (u64::from(self.history) << few | ((1 << few) - 1)) as u32;
+        self.length = (u32::from(self.length) + few).min(32) as u8;
+        self.expected += count;
+        (self.time, self.ack, self.ttl) = (time, ack, ttl);
     }
 
     /// Packets sent since the last one seen that did not pass; 0 where the counter is unreliable.

@@ -262,6 +262,36 @@ impl Outstanding {
         false
     }
 
+    /// Each frame is of whole segments.
+    pub fn is_whole(&self) -> bool {
+        self.short == 0 && self.brief == 0
+    }
+
+    /// Number of the segments and of the frames up to `ack`, and the time when the newest of them passed: if that is the
+    /// edge of a frame, no frame up to it was sent again, and one of a single segment follows.
+    #[inline(always)]
+    pub fn whole_until(&self, ack: i64) -> Option<(u32, usize, Nanos)> {
+        let (mut segments, mut count, mut frames) = (0_u32, 0, self.sent.iter());
+        loop {
+            let frame = frames.next()?;
+            if frame.end > ack || frame.again || frame.short != Short::None {
+                return None;
+            }
+            (segments, count) = (segments + frame.segments, count + 1);
+            if frame.end == ack {
+                return (frames.next()?.segments == 1).then_some((segments, count, frame.time));
+            }
+        }
+    }
+
+    /// Takes in the acknowledgement of these.
+    #[inline(always)]
+    pub fn forget_whole(&mut self, frames: usize, segments: u32) {
+        self.sent.forget(frames);
+        self.segments = self.segments.saturating_sub(segments);
+        self.whole_gone = true;
+    }
+
     /// Takes in the acknowledgement of everything up to `ack`.
     #[inline(always)]
     pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {

@@ -65,6 +65,12 @@ impl<T> Queue<T> {
         }
     }
 
+    /// Number of elements.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.places.len() - self.free
+    }
+
     /// Takes the oldest `count` elements off.
     #[inline]
     pub(super) fn forget(&mut self, count: usize) {

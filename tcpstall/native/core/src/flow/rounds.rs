@@ -147,6 +147,11 @@ impl Rounds {
         }
     }
 
+    /// Data of `sender` that follows at once can only prolong a response of which the client has asked all.
+    pub fn is_answered_by(&self, sender: End) -> bool {
+        sender == End::Server && self.current.is_some_and(|round| round.answered_all.is_some())
+    }
+
     /// Takes in bytes that `sender` sent again, or late; bytes not yet acknowledged prolong its turn.
     pub fn repeats(&mut self, segment: &Segment, sender: End, connection: &Connection) {
         let half = connection.half(sender);

@@ -276,6 +276,10 @@ impl Vantage {
     #[inline(always)]
     pub fn towards(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
+        if self.pending.back().is_some_and(|back| back.value == timestamps.value) {
+            // It is awaited already, and no older than any.
+            return;
+        }
         if self.newest.is_none_or(|newest| is_newer(timestamps.value, newest)) {
             self.newest = Some(timestamps.value);
         }

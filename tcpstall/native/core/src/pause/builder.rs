@@ -7,7 +7,9 @@ mod freeze;
 mod late;
 mod part;
 mod resent;
+mod steady;
 
+pub use self::steady::PutOff;
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
 use super::burst::Burst;

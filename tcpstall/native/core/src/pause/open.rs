@@ -102,6 +102,18 @@ impl Open {
         self.acks > 0 || self.beginning.is_some() || self.peer_bytes > 0
     }
 
+    /// Nothing is noted.
+    pub(super) fn is_blank(&self) -> bool {
+        let acks = (self.acks, self.acked, self.acked_in_time) == (0, 0, 0) && self.slowest_ack.is_blank();
+        let times = [self.last_ack, self.all_acked, self.room_since, self.message_at, self.peer_first, self.peer_last];
+        let packets = self.last_ack_packet.is_none() && self.peer_packet.is_none();
+        let counts = self.message_acks == 0 && self.peer_bytes == 0 && packets;
+        let unseen = self.unseen.is_nothing() && !self.unseen.blind && self.unseen.tail_acked.is_none();
+        let rare = self.repair.is_some() || self.recovered.is_some() || self.rare.is_some();
+        let blank = self.beginning.is_none() && times.iter().all(Option::is_none);
+        acks && counts && unseen && blank && !rare
+    }
+
     /// Forgets everything but the data that the peer sent after `time`.
     #[inline(always)]
     pub(super) fn restart(&mut self, time: Nanos) {

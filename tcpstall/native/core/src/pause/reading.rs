@@ -91,6 +91,12 @@ impl Reading {
         }
     }
 
+    /// Further ACKs with this window, bytes, show nothing more.
+    pub(super) fn stands_at(&self, window: i64, mss: u32) -> bool {
+        let is_behind = self.unread > 0 && self.unread > self.breath(mss);
+        self.unread == self.plateau - window && self.plateau >= window && !is_behind && self.lag.is_none()
+    }
+
     /// The edge lagged at some time.
     #[inline]
     pub(super) fn lags(&self) -> bool {

@@ -22,6 +22,11 @@ pub struct SlowestAck {
 packed!(SlowestAck { rtt, silence, out, flight, first, last });
 
 impl SlowestAck {
+    /// No ACK came.
+    pub(super) fn is_blank(&self) -> bool {
+        *self == SlowestAck::default()
+    }
+
     /// Takes in an ACK of new data; the ACK of new data before it came at `heard`.
     #[inline]
     pub(super) fn hears(&mut self, acked: &Acked, heard: Nanos) {

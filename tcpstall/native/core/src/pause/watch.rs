@@ -6,17 +6,20 @@ mod close;
 mod data;
 mod finished;
 mod holding;
+mod late;
 mod part;
 mod renewed;
 mod run;
 mod seen;
 mod state;
+mod steady;
 
 use self::run::Run;
 pub use self::seen::{SeenSegment, SegmentKind};
+use self::steady::InStep;
 use super::LEAST_PAUSE;
 use super::bottleneck::BusyPeriod;
-use super::builder::{Builder, Idle};
+use super::builder::Builder;
 use super::burst::Burst;
 use super::over::Over;
 use super::pauses::Pauses;
@@ -38,6 +41,7 @@ const PADDING: u64 = 6;
 
 /// A flow whose packets are still read.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(remote = "Self")]
 pub struct Watch {
     /// The connection's state.
     pub connection: Connection,
@@ -55,6 +59,9 @@ pub struct Watch {
     /// The run of data that the next segment may continue.
     #[serde(skip)]
     run: Option<Run>,
+    /// The run is steady: its next segments are known but for their times.
+    #[serde(skip)]
+    steady: Option<InStep>,
     /// Memory of the pauses when it was last measured, bytes.
     #[serde(skip)]
     holding: usize,
@@ -106,6 +113,7 @@ impl Watch {
             clock_steps: None,
             left_out_after: None,
             run: None,
+            steady: None,
             holding: 0,
             flying: 0,
         }
@@ -120,6 +128,7 @@ impl Watch {
     #[inline]
     pub fn sees(&mut self, segment: &Segment) -> SeenSegment {
         match &self.run {
+            Some(run) if self.steady.is_some() => self.sees_in_step(segment, run.sender),
             Some(run) if segment.payload > 1 && self.continues(segment, run) => {
                 self.goes_on_with_run(segment, run.sender)
             }
@@ -307,27 +316,6 @@ impl Watch {
         SeenSegment { sender, kind: effect.into(), ended_pause }
     }
 
-    /// Takes in that a segment came late: data that seemed lost when the last pause ended may only have been overtaken. If
-    /// its absence had looked like a timeout, the model of the congestion window takes that back at once, because each
-    /// later pause is frozen with the model's window.
-    fn comes_late(&mut self, segment: &Segment, sender: End, effect: Effect) {
-        let (half, builder) = (self.connection.half(sender), &mut self.builders[sender]);
-        if let Effect::Data(Sending::Late { retransmitted }) = effect {
-            let start = half.offset(segment.seq);
-            builder.on_late(start, start + i64::from(segment.payload), retransmitted);
-            let held = half.overtaken_for(start, segment.time).filter(|_| !retransmitted);
-            builder.was_overtaken(held.unwrap_or_default());
-        }
-        if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control)
-            && half.ip_id.was_overtaken()
-            && let Some(Idle { idle, rto }) = builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0))
-        {
-            let model = &mut self.models[sender];
-            model.undo();
-            model.on_idle(idle, rto);
-        }
-    }
-
     /// Takes in payload of `sender` that begins a known protocol element; true if it is the flow's first.
     #[cold]
     pub fn begins_with(&mut self, sender: End, payload: &[u8]) -> bool {
@@ -349,6 +337,7 @@ impl Watch {
 
     /// Takes in that the author of a paste left packets out here.
     pub fn left_out(&mut self) {
+        self.leaves_step();
         (self.incomplete, self.run) = (true, None);
         self.left_out_after = Some(self.connection.end);
         self.connection.halves.iter_mut().for_each(Half::left_out);
@@ -371,6 +360,7 @@ impl Watch {
 
     /// Ends the flow: closes what is still open and fills in the evidence of the neighbours.
     pub fn finish(mut self: Box<Self>) -> Finished {
+        self.leaves_step();
         self.rounds.finish(&self.connection);
         if !self.connection.half(End::Client).awaits_acks() {
             self.connection.keep_distances();

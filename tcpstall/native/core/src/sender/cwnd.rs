@@ -1,5 +1,8 @@
 //! Models the sender's congestion window in segments from the sender's data and the ACKs that reached it.
 
+mod steady;
+
+pub use self::steady::Stance;
 use super::ack_sample::AckSample;
 use super::cubic::{CUBIC_BETA, Cubic};
 use super::hystart::HyStart;

@@ -3,7 +3,8 @@
 use std::mem;
 
 use super::super::batch::Batch;
-use super::super::entry::Ended;
+use super::super::entry::{Ended, Entry, Flow};
+use super::flights::EVERY;
 use super::{STARTS_HELD, Table};
 use crate::time::Nanos;
 
@@ -23,15 +24,40 @@ impl Table {
             self.capture = batch.files.first().unwrap_or(self.capture);
             own.iter().for_each(|place| self.takes_noted(batch, *place, done));
         } else {
-            for place in own {
+            let mut own = own;
+            while let Some((place, others)) = own.split_first() {
                 self.at = dealt.first + u64::from(*place);
-                self.sees::<true>(&batch.segments()[usize::from(*place)], done);
+                let seen = self.sees::<true>(&batch.segments()[usize::from(*place)], done);
+                own = others;
+                if seen.is_some_and(|(_, _, watch)| watch.is_in_step()) {
+                    own = self.steps_along(batch, others);
+                }
             }
         }
         if batch.left_out {
             self.left_out();
         }
         self.ended = ended;
+    }
+
+    /// Takes in the segments at those places as long as each is as expected of the flow just seen: neither another flow nor
+    /// the table has to be looked at. Returns the places after them.
+    #[inline(never)]
+    fn steps_along<'a>(&mut self, batch: &Batch, places: &'a [u16]) -> &'a [u16] {
+        let Some((_, slot)) = self.recent.filter(|_| self.marks == 0 && !self.lingering.is_crowded()) else {
+            return places;
+        };
+        let Some(Some(Entry { flow: Flow::Followed(watch), .. })) = self.entries.get_mut(slot as usize) else {
+            return places;
+        };
+        let taken = watch.steps_along(batch.segments(), places, self.lingering.due(), EVERY);
+        let (taken, others) = places.split_at(taken);
+        if let Some(newest) = taken.last() {
+            self.at = batch.dealt.first + u64::from(*newest);
+            self.latest = self.latest.max(watch.connection.end);
+            self.flights.grow(watch, &self.followed);
+        }
+        others
     }
 
     /// Takes in the segments at those places; those of other tables tell the time and the capture.

@@ -8,7 +8,7 @@ pub(super) const MOST: usize = 48 << 20;
 /// Smallest share of a flow, bytes: a window of twenty frames in each direction.
 const LEAST_SHARE: usize = 2 << 10;
 /// Segments of a flow between two measurements.
-const EVERY: u64 = 16;
+pub(super) const EVERY: u64 = 16;
 
 /// Memory of the data in flight of all followed flows.
 #[derive(Debug, Default)]

@@ -18,12 +18,20 @@ impl Half {
     #[inline(always)]
     pub(super) fn measures(&mut self, sent: Nanos, passed: Nanos, acked: &mut Acked) {
         let (span, rtt) = (passed - sent, acked.time - sent);
+        acked.steady = self.measures_round_trip(span, rtt);
+        acked.rtt = Some(rtt);
+    }
+
+    /// Takes in a round trip `rtt`, of which `span` from the tap on; true if that one and the one before were close to the
+    /// smallest.
+    #[inline(always)]
+    pub(super) fn measures_round_trip(&mut self, span: Nanos, rtt: Nanos) -> bool {
         let steady = self.peer_distance.get().is_some_and(|least| MinRtt::is_steady(span, least));
-        acked.steady = steady && self.steady;
+        let still = steady && self.steady;
         self.steady = steady;
         self.peer_distance.sample(span);
         self.smooth(rtt);
-        acked.rtt = Some(rtt);
+        still
     }
 
     /// Remembers a round trip that an ACK measured, which `passed` the tap then.

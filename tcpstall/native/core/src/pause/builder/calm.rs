@@ -26,6 +26,16 @@ impl Builder {
         self.heard_late(acked);
         self.largest_window = self.largest_window.max(half.window.unwrap_or(0));
         self.initial_open = false;
+        self.notes_calm_ack(acked, half);
+        let windows = (acked.window_before, half.window);
+        self.reading.on_ack(acked.time, half.snd_una, acked.bytes, windows, half.mss());
+        self.watches_path(acked, half);
+        self.repairs.is_some() && self.shows_repair(*acked, half)
+    }
+
+    /// Notes such an ACK in the open pause.
+    #[inline(always)]
+    pub(super) fn notes_calm_ack(&mut self, acked: &Acked, half: &Half) {
         self.counts(acked);
         self.is_released(acked, half.srtt);
         let (mss, time) = (half.mss(), acked.time);
@@ -34,14 +44,11 @@ impl Builder {
         } else if self.open.room_since.is_none() {
             self.open.room_since = Some(time);
         }
-        self.reading.on_ack(time, half.snd_una, acked.bytes, (acked.window_before, half.window), mss);
         self.open.unseen.blind |= acked.blind;
         self.heard = time;
         if half.snd_una == half.snd_nxt && self.open.all_acked.is_none() {
             self.open.all_acked = Some(time);
         }
-        self.watches_path(acked, half);
-        self.repairs.is_some() && self.shows_repair(*acked, half)
     }
 
     /// Some data of the flow was sent again: the ACK may show that this was needless.

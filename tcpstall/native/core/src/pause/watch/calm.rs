@@ -76,4 +76,4 @@ impl Watch {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

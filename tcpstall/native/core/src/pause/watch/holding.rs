@@ -31,6 +31,7 @@ impl Watch {
 
     /// Reduces the data in flight to about `bytes` of memory, because memory is short.
     pub fn forgets_frames(&mut self, bytes: usize) {
+        self.leaves_step();
         self.run = None;
         self.connection.halves.iter_mut().for_each(|half| half.shrinks_to(bytes / 2));
         self.builders.iter_mut().for_each(Builder::shrink);

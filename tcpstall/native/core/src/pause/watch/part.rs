@@ -10,7 +10,8 @@ impl Watch {
 
     /// The flow from its latest segment on: options, sequence numbers, round trips, windows, and the pause that lasts.
     #[must_use]
-    pub fn next_part(self) -> Watch {
+    pub fn next_part(mut self) -> Watch {
+        self.leaves_step();
         Watch {
             connection: Connection::next_part(self.connection),
             builders: self.builders.map(Builder::next_part),

@@ -28,6 +28,7 @@ impl Watch {
             clock_steps,
             left_out_after,
             run,
+            steady,
             holding,
             flying,
         } = self;
@@ -36,7 +37,7 @@ impl Watch {
         builders.iter_mut().for_each(Builder::renew);
         rounds.renew();
         *spikes = Default::default();
-        (*first_payloads, *tunnel, *clock_steps, *left_out_after) = (None, None, None, None);
+        (*first_payloads, *tunnel, *clock_steps, *left_out_after, *steady) = (None, None, None, None, None);
         (*incomplete, *let_go, *run, *holding, *flying) = (false, false, None, 0, 0);
     }
 }

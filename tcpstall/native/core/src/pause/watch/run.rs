@@ -12,20 +12,25 @@ use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Segment, Timestamps};
 
+/// Times that data follows a calm ACK before the run is looked at: short flows never pay for it.
+pub(super) const TURNS: u8 = 4;
+
 /// The newest segment of a run: what its next one has in common with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) sender: End,
-    ack: SeqNo,
-    window: u16,
-    timestamps: Option<Timestamps>,
+    pub(super) ack: SeqNo,
+    pub(super) window: u16,
+    pub(super) timestamps: Option<Timestamps>,
     /// Until then data of the run tells the peer nothing by its ACK and its window: the peer knows both, or they were on
     /// their way to it a moment before.
-    told_until: Nanos,
+    pub(super) told_until: Nanos,
     /// The peer has acknowledged since.
     pub(super) answered: bool,
     /// The next ACK in order can only acknowledge.
     pub(super) calm: bool,
+    /// Times that data followed such an ACK.
+    pub(super) turns: u8,
 }
 
 impl Watch {
@@ -43,6 +48,7 @@ impl Watch {
             told_until,
             answered: false,
             calm: false,
+            turns: 0,
         });
     }
 
@@ -152,7 +158,13 @@ impl Watch {
             let calm = self.run.is_some_and(|run| run.calm);
             let calm = self.may_run(sender).then(|| calm || self.is_calm(sender));
             match (&mut self.run, calm) {
-                (Some(run), Some(calm)) => (run.answered, run.calm) = (false, calm),
+                (Some(run), Some(calm)) => {
+                    (run.answered, run.calm, run.turns) = (false, calm, run.turns + u8::from(calm));
+                    if run.turns == TURNS {
+                        run.turns = 0;
+                        self.becomes_steady(sender);
+                    }
+                }
                 (run, _) => *run = None,
             }
         }

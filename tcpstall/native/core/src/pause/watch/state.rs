@@ -1,5 +1,7 @@
 //! Serialises a flow to bytes and restores it when more of its packets come: later, or in another process.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::Watch;
 use crate::state::{self, StateError};
 
@@ -15,6 +17,24 @@ impl Watch {
     /// Those of [`state::taken_up`].
     pub fn taken_up(bytes: &[u8]) -> Result<Box<Watch>, StateError> {
         state::taken_up(bytes).map(Box::new)
+    }
+}
+
+/// A flow in a steady run is first brought to the state that other ways leave.
+impl Serialize for Watch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.steady.is_none() {
+            return Watch::serialize(self, serializer);
+        }
+        let mut settled = self.clone();
+        settled.leaves_step();
+        Watch::serialize(&settled, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Watch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Watch, D::Error> {
+        Watch::deserialize(deserializer)
     }
 }
 
