@@ -21,6 +21,7 @@ _HEADLINES = {
     "handshake-distance": "handshakes over a long path",
     "server-slow": "server slow to answer",
     "server-timer": "server answers by a timer",
+    "server-silent": "server silent before a message",
     "no-permission": "client waiting for 100 Continue",
     "flow-control": "the application's own window",
     "messages": "small messages with pauses",
@@ -111,6 +112,11 @@ def sentence(finding: Finding) -> str:
             return f"{place} {verb} probably slow to accept: {span} in {counted(finding.flows, 'connection')}"
         case "server-timer":
             return f"nobody may have waited: {place} answers by a timer, {_timed(finding)}: a long poll, or a timeout"
+        case "server-silent":
+            verb = "was" if finding.address else "were"
+            before = "a message" if finding.waits == 1 else f"{number(finding.waits)} messages"
+            what = "an answer that came late, or an event" if finding.waits == 1 else "late answers, or events"
+            return f"{place} {verb} silent for {span} before {before}, {flows}: {what} that nobody waited for"
         case kind if kind in RATES:
             return f"{headline(finding)}: {_rate(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
         case "idle" | "messages":
@@ -185,6 +191,10 @@ def _handshake_loss(finding: Finding) -> str:
 def _server_slow(finding: Finding) -> str:
     of = f" of {counted(finding.exchanges, 'request')}" if finding.exchanges >= finding.counted > 0 else ""
     return f"{number(finding.counted)}{of} waited for the first byte"
+
+
+def _silent(finding: Finding) -> str:
+    return "what the client had said may have asked for nothing"
 
 
 def _timed(finding: Finding) -> str:
@@ -311,6 +321,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "handshake-loss": _handshake_loss,
     "server-slow": _server_slow,
     "server-timer": _timed,
+    "server-silent": _silent,
     "sent-in-pieces": _in_pieces,
     "no-permission": _no_permission,
     "flow-control": _flow_control,

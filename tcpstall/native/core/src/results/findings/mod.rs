@@ -7,6 +7,7 @@ mod accept;
 mod application;
 mod asking;
 mod beats;
+mod events;
 mod idle;
 mod kind;
 mod parts;
