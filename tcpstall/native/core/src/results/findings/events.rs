@@ -206,8 +206,10 @@ impl Talk<'_> {
     /// messages of this length are mostly answered soon, so that they want answers.
     fn unanswered_alike(&self, index: usize) -> (usize, bool) {
         let exchange = &self.exchanges[index];
+        // The client waited after its last words.
         let inside = |stall: &&StallRow| {
-            stall.sender == End::Client && (exchange.start_ns..exchange.end_ns).contains(&stall.start_ns)
+            let waits = stall.sender == End::Client && stall.detail == details::AWAITING_PEER;
+            waits && (exchange.start_ns..exchange.end_ns).contains(&stall.start_ns)
         };
         let bursts = self.row.stalls.iter().filter(inside).filter_map(|stall| stall.evidence.burst_bytes);
         let lengths: Vec<u64> = bursts.chain([exchange.request_bytes]).collect();
