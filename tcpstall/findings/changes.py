@@ -31,6 +31,7 @@ _ADVICE: Mapping[str, str] = {
     "server-slow": "look at the server's application: it had the request",
     "no-answer": "look at the server's application: it had the request; then at the client's timeout",
     "server-timer": "nothing if these are long polls; if the answers are errors, find what the server waited for",
+    "server-silent": "nothing if these are events (a push, a chat, a long poll); else look at the server's application",
     "no-permission": "answer Expect: 100-continue at the server or its proxy, or have the client not send it",
     "flow-control": "raise the window of the protocol above TCP (HTTP/2, SSH), or ask for more at once",
     "messages": "nothing, unless a user waited for one of them",

@@ -21,8 +21,8 @@ _NEVER_WORKED = FAILURES - {"reset"}
 _LEAST = 100
 """A finding below this fraction (1/100) of the largest is left out, unless connections failed."""
 
-_LITTLE = 20
-"""Plain round trips weigh this fraction (1/20) of their time: findings below it come after them."""
+_LITTLE = {"round-trips": 20, "server-silent": 30}
+"""Plain round trips, and silences before what may be events, weigh this fraction (1/20, 1/30) of their time."""
 
 _LEAST_NS = 1_000_000
 """A finding of less time is left out where there is another finding."""
@@ -86,8 +86,8 @@ def _longest(rows: Iterable[Finding], kinds: frozenset[str]) -> int:
 
 
 def _weight(finding: Finding) -> int:
-    """Weight of the finding; plain round trips weigh less, so that repairs come before them."""
-    return finding.time_ns // _LITTLE if finding.kind == "round-trips" else finding.weight_ns
+    """Weight of the finding; light kinds weigh less, so that repairs and slow answers come before them."""
+    return finding.time_ns // _LITTLE[finding.kind] if finding.kind in _LITTLE else finding.weight_ns
 
 
 def _is_nothing(finding: Finding, silence: int) -> bool:

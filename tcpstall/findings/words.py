@@ -22,6 +22,7 @@ _HEADLINES = {
     "server-slow": "server slow to answer",
     "no-answer": "no answer until the client gave up",
     "server-timer": "server answers by a timer",
+    "server-silent": "server silent before a message",
     "no-permission": "client waiting for 100 Continue",
     "flow-control": "the application's own window",
     "messages": "small messages with pauses",
@@ -126,6 +127,11 @@ def _said(finding: Finding) -> str:
             return f"{place} left {left} without an answer: the client gave up after {_patience(finding)}"
         case "server-timer":
             return f"nobody may have waited: {place} answers by a timer, {_timed(finding)}: a long poll, or a timeout"
+        case "server-silent":
+            verb = "was" if finding.address else "were"
+            before = "a message" if finding.waits == 1 else f"{number(finding.waits)} messages"
+            what = "an answer that came late, or an event" if finding.waits == 1 else "late answers, or events"
+            return f"{place} {verb} silent for {span} before {before}, {flows}: {what} that nobody waited for"
         case kind if kind in RATES:
             return f"{headline(finding)}: {_rate(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
         case "idle" | "messages":
@@ -218,6 +224,10 @@ def _patience(finding: Finding) -> str:
 
 def _no_answer(finding: Finding) -> str:
     return f"the server had acknowledged {'each' if finding.flows > 1 else 'the'} request, then nothing came"
+
+
+def _silent(finding: Finding) -> str:
+    return "what the client had said may have asked for nothing"
 
 
 def _timed(finding: Finding) -> str:
@@ -345,6 +355,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "server-slow": _server_slow,
     "no-answer": _no_answer,
     "server-timer": _timed,
+    "server-silent": _silent,
     "sent-in-pieces": _in_pieces,
     "no-permission": _no_permission,
     "flow-control": _flow_control,

@@ -107,11 +107,11 @@ def test_a_client_that_acknowledged_has_not_begun_to_ask(scene: Scene, size: int
 
 
 @pytest.mark.parametrize(
-    ("size", "after_ms", "slow"),
-    [(38, 7_000, False), (38, 900, True), (90, 7_000, True)],
-    ids=["acknowledgements", "soon", "requests"],
+    ("size", "after_ms", "kind"),
+    [(38, 7_000, "messages"), (38, 900, "server-silent"), (90, 7_000, "server-silent"), (400, 7_000, "server-slow")],
+    ids=["acknowledgements", "soon", "messages", "requests"],
 )
-def test_a_client_that_only_acknowledges_is_told_events(scene: Scene, size: int, after_ms: float, slow: bool) -> None:
+def test_a_client_that_only_acknowledges_is_told_events(scene: Scene, size: int, after_ms: float, kind: str) -> None:
     """The capture begins in the middle of a connection over TLS, by its port; the client answers two events."""
     scene.server.endpoint = Endpoint("10.0.0.2", 443)
     scene.handshake(rtt_ms=20)
@@ -123,7 +123,7 @@ def test_a_client_that_only_acknowledges_is_told_events(scene: Scene, size: int,
         scene.server_sends(600)
     scene.client_acks()
     kinds = {row.kind for row in findings(analyze(scene.capture("client", drop=(1, 2, 3))))}
-    assert ("server-slow" in kinds) == slow
+    assert kinds & {"messages", "server-silent", "server-slow"} == {kind}
 
 
 @pytest.mark.parametrize(("size", "slow"), [(39, False), (70, True)], ids=["acknowledgement", "request"])
@@ -189,3 +189,85 @@ def test_a_client_whose_handshake_is_not_captured_may_have_said_all_in_its_large
     assert (
         "sent-in-pieces" in {row.kind for row in findings(analyze(scene.capture("client", drop=(1, 2, 3))))}
     ) == pieces
+
+
+@pytest.mark.parametrize(
+    ("size", "after_ms", "closes_ms", "pieces"),
+    [(63, 4_400, 0, False), (24, 600, 0, False), (63, 600, 0, True), (63, 4_400, 500, True), (900, 4_400, 0, True)],
+    ids=["notice-and-alert", "alert", "soon", "stays", "data"],
+)
+def test_a_notice_with_which_the_server_closes_is_a_goodbye(
+    scene: Scene, size: int, after_ms: float, closes_ms: float, pieces: bool
+) -> None:
+    hello(scene)
+    scene.download(6_000)
+    scene.wait_ms(after_ms)
+    scene.server_sends(size)
+    scene.wait_ms(closes_ms)
+    scene.server_closes()
+    scene.client_resets()
+    assert (saved_ms(scene, "sent-in-pieces") > after_ms * 0.9) == pieces
+
+
+@pytest.mark.parametrize(("size", "slow"), [(24, False), (400, True)], ids=["alert", "answer"])
+def test_the_alert_that_answers_a_close_is_no_answer(scene: Scene, size: int, slow: bool) -> None:
+    """The client says something, and closes seven seconds later."""
+    hello(scene)
+    scene.download(6_000)
+    scene.client_sends(60)
+    scene.server_acks()
+    scene.wait_ms(7_000)
+    scene.client_closes()
+    scene.server_sends(size)
+    scene.server_closes()
+    scene.client_resets()
+    assert (saved_ms(scene, "server-slow") > 5_000) == slow
+
+
+@pytest.mark.parametrize(("asks", "slow"), [(64, False), (400, True)], ids=["only-set-up", "a-request"])
+def test_a_connection_over_tls_on_which_nothing_was_asked_is_closed_as_idle(
+    scene: Scene, asks: int, slow: bool
+) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(517, content=bytes((22, 3, 1, 2, 0, 1)))
+    scene.server_sends(4_000)
+    scene.client_sends(asks)
+    scene.server_acks()
+    scene.wait_ms(70_000)
+    scene.server_sends(474)
+    scene.server_closes()
+    scene.client_acks()
+    assert (saved_ms(scene, "server-slow") > 60_000) == slow
+
+
+@pytest.mark.parametrize(("own_turn", "slow"), [(True, False), (False, True)], ids=["says-goodbye", "goes-on"])
+def test_a_goodbye_that_the_client_answers_in_a_turn_of_its_own_is_the_last_word(
+    scene: Scene, own_turn: bool, slow: bool
+) -> None:
+    """The client acknowledges; the server says goodbye five seconds later, and the client answers and closes."""
+    hello(scene)
+    scene.download(6_000)
+    scene.client_sends(66)
+    scene.server_acks()
+    scene.wait_ms(5_300)
+    scene.server_sends(46)
+    scene.client_sends(63 if own_turn else 700)
+    if own_turn:
+        scene.client_closes()
+    scene.server_sends(24 if own_turn else 900)
+    scene.server_closes()
+    scene.client_resets()
+    assert (saved_ms(scene, "server-slow") > 4_000) == slow
+
+
+@pytest.mark.parametrize(("stays_ms", "kind"), [(0, "server-silent"), (500, "server-slow")], ids=["closes", "stays"])
+def test_a_server_that_was_asked_nothing_and_closes_may_have_waited_in_vain(
+    scene: Scene, stays_ms: float, kind: str
+) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.wait_ms(20_000)
+    scene.server_sends(510)
+    scene.wait_ms(stays_ms)
+    scene.server_closes()
+    scene.client_acks()
+    assert {"server-silent", "server-slow"} & found(scene).keys() == {kind}

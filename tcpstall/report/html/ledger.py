@@ -32,6 +32,7 @@ _LIKE: Mapping[str, Cause] = {
     "path-mtu": Cause.RETRANSMISSION,
     "reordering": Cause.RETRANSMISSION,
     "server-slow": Cause.APP_LIMITED,
+    "server-silent": Cause.APP_LIMITED,
     "sent-in-pieces": Cause.APP_LIMITED,
     "flow-control": Cause.APP_LIMITED,
     "no-permission": Cause.APP_LIMITED,

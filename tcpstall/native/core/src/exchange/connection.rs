@@ -62,8 +62,9 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
     });
     let says_goodbye = || {
         let nothing = rounds.last().is_some_and(|last| is_answer_to_nothing(last, turns));
-        // The farewell after it may count to the same turn.
-        nothing || turns.rounds().last().is_some_and(|last| is_unasked(last, turns, distance()))
+        // The farewell after it may count to the same turn, or be a turn of its own.
+        let ends = [rounds.last(), turns.rounds().last()];
+        nothing || ends.into_iter().flatten().any(|last| is_unasked(last, turns, distance()))
     };
     ConnectionRow {
         exchanges: rounds.len() as u64 + turns.dropped,

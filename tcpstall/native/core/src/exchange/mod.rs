@@ -23,7 +23,7 @@ use crate::time::Nanos;
 
 /// Largest TLS alert in one record: a header of 5 bytes, 2 of alert, and for the longest cipher suites 16 of initial
 /// value and 64 of MAC and padding (RFC 5246 §6.2.3).
-const FAREWELL: u64 = 87;
+pub const FAREWELL: u64 = 87;
 
 /// Longest time between the alert and the FIN of an end that closes: it asks for each by itself, within the tick of an old host
 /// (HZ = 100).
@@ -34,6 +34,9 @@ pub const ACKNOWLEDGEMENT: u64 = 46;
 
 /// Largest notice or ping of an end: a frame of 100 bytes in a TLS record.
 const MESSAGE: u64 = 128;
+
+/// Tickets and a goodbye of a server: two tickets of about 250 bytes each (RFC 8446 §4.6.1) come with the end of a handshake.
+const TICKETS: u64 = 700;
 
 /// Bytes of a mask, with which a client answers the ping of a WebSocket server (RFC 6455 §5.3, §5.5.3).
 const MASK: u64 = 4;
@@ -56,6 +59,9 @@ row! {
         pub latency_ns: Nanos,
         /// The latency in base round trips, to a tenth; `None` where the base round trip is unknown.
         pub round_trips: Option<f64>,
+        /// From the last byte of the request to the first of the response, at the tap.
+        #[json(hidden)]
+        pub waited_ns: Nanos,
         /// Bytes of the request; 0 where the server spoke first, so that the connection itself was the request.
         pub request_bytes: u64,
         /// Bytes of the response.
@@ -132,6 +138,7 @@ pub fn exchanges(flow: &Finished, waits: &[Few<Wait>; 2], list: impl FnOnce(usiz
             end_ns: round.last,
             latency_ns: latency,
             round_trips: round_trips(latency, base_rtt),
+            waited_ns: (round.answered.unwrap_or(round.last) - round.asked).or_zero(),
             request_bytes: round.request_bytes,
             response_bytes: round.response_bytes,
             complete: round.complete,
@@ -159,7 +166,9 @@ fn is_answer_to_nothing(round: &Round, turns: &Rounds) -> bool {
     };
     let late = round.answered.is_some_and(|answered| answered - round.asked >= UNPROMPTED_AFTER);
     let little = round.request_bytes <= ACKNOWLEDGEMENT && round.response_bytes <= FAREWELL;
-    little && late && turns.closing.as_ref().is_some_and(at_once)
+    // The client's second message ends the handshake, and too short a one asks for nothing; the answer to it has tickets.
+    let set_up = turns.rounds().len() == 2 && round.request_bytes <= MESSAGE && round.response_bytes <= TICKETS;
+    (little || set_up) && late && turns.closing.as_ref().is_some_and(at_once)
 }
 
 /// The server's word came long after a message of the client that only acknowledged, and the client closed at once: nobody had
@@ -171,7 +180,7 @@ fn is_unasked(round: &Round, turns: &Rounds, distance: Nanos) -> bool {
         let after = closing.time - answered - distance;
         closing.by == End::Client && closing.time >= answered && after <= AT_ONCE
     };
-    let little = round.request_bytes <= 2 * ACKNOWLEDGEMENT && round.response_bytes <= FAREWELL;
+    let little = round.request_bytes <= MESSAGE && round.response_bytes <= FAREWELL;
     little && turns.closing.as_ref().is_some_and(at_once)
 }
 

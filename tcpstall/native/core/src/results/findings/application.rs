@@ -6,7 +6,7 @@ use super::idle;
 use super::kind::FindingKind;
 use super::weight::{MESSAGE, weight};
 use crate::causes::{Cause, details};
-use crate::exchange::{ACKNOWLEDGEMENT, ConnectionRow, Exchange};
+use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE, ConnectionRow, Exchange};
 use crate::flow::End;
 use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
@@ -14,6 +14,10 @@ use crate::time::Nanos;
 
 /// Segment size that every host accepts (RFC 9293 §3.7.1).
 pub(super) const LEAST_SEGMENT: u64 = 536;
+/// Payload of a full segment on most paths: 1,500 bytes less the headers of IPv4.
+const FULL_SEGMENT: u64 = 1_460;
+/// Shortest silence between two events of a server that only tells: a transfer pauses more shortly.
+const BETWEEN_EVENTS: Nanos = Nanos::from_millis(250);
 /// Time after which a greeting, or an answer of a few bytes, is late: a lookup of the client's name that fails takes seconds, and
 /// so does a lock.
 const LATE: Nanos = Nanos::from_millis(1_000);
@@ -32,17 +36,23 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {
         return FindingKind::Idle;
     }
-    if idle::ends_with_last_words(row, stall) {
+    if idle::ends_with_last_words(row, stall) || answers && idle::answers_close(row, stall) {
         return FindingKind::Idle;
     }
     if !answers && given_up::is_last_word(row, stall) {
         return FindingKind::Idle;
+    }
+    if answers && only_closes(row) {
+        return FindingKind::ServerSilent;
     }
     if answers && greets_late(row, stall) {
         return FindingKind::ServerSlow;
     }
     let asked = answers && weight(stall) >= LATE.0 && beats.is_asked_for(stall);
     if sends_messages(row) && !asked || beats.has(stall) || !answers && beats.is_between(stall) {
+        return FindingKind::Messages;
+    }
+    if !answers && beats.events.goes_on(stall) {
         return FindingKind::Messages;
     }
     // A client that has said nothing longer than an acknowledgement has asked for nothing.
@@ -55,13 +65,17 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
         return FindingKind::Messages;
     }
     if answers {
-        return if beats.times(stall) { FindingKind::ServerTimer } else { FindingKind::ServerSlow };
+        let told = beats.events.told(stall).filter(|told| told.sure || !asked).map(|told| told.kind);
+        return if beats.times(stall) { FindingKind::ServerTimer } else { told.unwrap_or(FindingKind::ServerSlow) };
     }
-    if idle::had_said_all(row, stall) || idle::had_acknowledged(row, stall) {
+    if idle::is_notice(row, stall) || idle::had_said_all(row, stall) || idle::had_acknowledged(row, stall) {
         return FindingKind::Idle;
     }
-    if stall.sender == End::Server && pushes(row) {
+    if stall.sender == End::Server && (pushes(row) || only_tells(row)) {
         return FindingKind::Messages;
+    }
+    if may_be_an_event(row, stall) {
+        return FindingKind::ServerSilent;
     }
     let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));
@@ -93,6 +107,16 @@ fn greets_late(row: &FlowRow, stall: &StallRow) -> bool {
     first && inside && weight(stall) >= LATE.0 && next.start_ns - greeting.end_ns <= LATE
 }
 
+/// The client said nothing, and the server closed at once after its first words, long after the connection began: it may have waited
+/// for a request in vain.
+fn only_closes(row: &FlowRow) -> bool {
+    let connection = &row.connection;
+    let [words] = row.exchanges.as_deref().unwrap_or_default() else { return false };
+    let at_once = |closed: Nanos| closed >= words.end_ns && closed - words.end_ns <= AT_ONCE;
+    let closes = connection.closed_by == Some(End::Server) && connection.closed_ns.is_some_and(at_once);
+    closes && row.directions.client.bytes == 0 && words.end_ns - words.start_ns >= UNPROMPTED_AFTER
+}
+
 /// Small payloads in both directions, more than one small request and its answer.
 pub(super) fn sends_messages(row: &FlowRow) -> bool {
     let ConnectionRow { exchanges, unprompted, .. } = row.connection;
@@ -103,6 +127,24 @@ pub(super) fn sends_messages(row: &FlowRow) -> bool {
 fn pushes(row: &FlowRow) -> bool {
     let ConnectionRow { exchanges, unprompted, .. } = row.connection;
     unprompted >= MESSAGES && 2 * unprompted >= exchanges
+}
+
+/// The connection began before the capture, the client said nothing in it, and the server a message of a segment now and then: it
+/// tells events, or speaks by a timer.
+fn only_tells(row: &FlowRow) -> bool {
+    let between = |stall: &&StallRow| {
+        stall.sender == End::Server && stall.cause == Cause::AppLimited && weight(stall) >= BETWEEN_EVENTS.0
+    };
+    let waits = row.stalls.iter().filter(between);
+    let silent = row.handshake.duration_ns.is_none() && row.directions.client.bytes == 0;
+    silent && row.directions.server.bytes <= (waits.count() as u64 + 1) * FULL_SEGMENT
+}
+
+/// The connection began before the capture, and the server was silent for long before no more than a segment: what it had said before
+/// may have been whole.
+fn may_be_an_event(row: &FlowRow, stall: &StallRow) -> bool {
+    let long = stall.sender == End::Server && weight(stall) >= UNPROMPTED_AFTER.0;
+    long && row.handshake.duration_ns.is_none() && (1..=FULL_SEGMENT).contains(&stall.then_bytes)
 }
 
 /// Mean payload of a segment, bytes.

@@ -1,6 +1,7 @@
 //! Detects ends that send by a timer, or in single messages: nobody waits for their next data.
 
 use super::asking::{asks_on, soon};
+use super::events::Events;
 use super::idle::carries_tls;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
@@ -49,6 +50,8 @@ pub(super) struct Beats {
     timer: Option<i64>,
     /// Start and end, in order, of the exchanges in which a program waited for the answer.
     asked: Vec<(Nanos, Nanos)>,
+    /// What the server told of its own accord.
+    pub(super) events: Events,
 }
 
 type Silence = (End, &'static str, i64);
@@ -66,7 +69,8 @@ impl Beats {
         }
         between.sort_unstable();
         let echoes = echoes(row.exchanges.as_deref().unwrap_or_default(), carries_tls(row));
-        Beats { small, own, between, echoes, timer: timer(row), asked: asked(row) }
+        let (timer, asked, events) = (timer(row), asked(row), Events::of(row));
+        Beats { small, own, between, echoes, timer, asked, events }
     }
 
     /// True for an answer whose time a timer set: several of the flow took as long, and hardly another as much. What came within a

@@ -3,7 +3,7 @@
 
 use super::weight::{MESSAGE, weight};
 use crate::causes::{Cause, details};
-use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE};
+use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE, FAREWELL};
 use crate::flow::End;
 use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::rows::{FlowRow, StallRow};
@@ -16,6 +16,11 @@ const UNANSWERED_AFTER: Nanos = Nanos::from_millis(30_000);
 const KEPT: u64 = 2;
 /// Smallest payload of a full segment on links of today: 1,280 bytes of IPv6 (RFC 8200 §5) less the headers.
 const SEGMENT: u64 = 1_208;
+/// Alert of TLS 1.2 in a record with AES-GCM: 5 bytes of header, 2 of alert, 24 of nonce and tag (RFC 5288 §3).
+const ALERT: u64 = 31;
+/// Shortest silence of a connection that is closed as idle: the last chunk of an answer (RFC 9112 §7.1), which may be as short as a
+/// notice, mostly comes sooner.
+const LEAST_IDLE: Nanos = Nanos::from_millis(1_000);
 /// Port of HTTP over TLS (RFC 9110 §4.2.2).
 const HTTPS: u16 = 443;
 
@@ -26,6 +31,9 @@ pub(super) fn ends_with_last_words(row: &FlowRow, stall: &StallRow) -> bool {
     if connection.farewell && stall.sender == End::Server && stall.detail == details::THINK_TIME {
         return stall.end_ns <= connection.closed_ns.unwrap_or_default() && is_last(row, stall);
     }
+    if says_goodbye(row, stall) {
+        return true;
+    }
     let least = match stall.detail {
         details::IDLE => UNPROMPTED_AFTER,
         details::THINK_TIME if connection.exchanges >= KEPT => UNANSWERED_AFTER,
@@ -34,6 +42,17 @@ pub(super) fn ends_with_last_words(row: &FlowRow, stall: &StallRow) -> bool {
     let soon =
         connection.closed_ns.is_some_and(|closed| closed >= stall.end_ns && closed - stall.end_ns <= stall.duration_ns);
     weight(stall) >= least.0 && (1..=MESSAGE).contains(&stall.then_bytes) && soon && is_last(row, stall)
+}
+
+/// The server's last word is as short as an alert, or as a notice with one, and it closes at once after it: that is no piece of an
+/// answer, but the end of an idle connection.
+fn says_goodbye(row: &FlowRow, stall: &StallRow) -> bool {
+    let connection = &row.connection;
+    let at_once = |closed: Nanos| closed >= stall.end_ns && closed - stall.end_ns <= AT_ONCE;
+    let closes = connection.closed_by == Some(End::Server) && connection.closed_ns.is_some_and(at_once);
+    let most = if weight(stall) >= LEAST_IDLE.0 { FAREWELL } else { ALERT };
+    let little = stall.sender == End::Server && stall.detail == details::IDLE && (1..=most).contains(&stall.then_bytes);
+    little && closes && carries_tls(row) && is_last(row, stall)
 }
 
 /// No wait of the same end came after it, but before what answers the close.
@@ -65,14 +84,32 @@ pub(super) fn repeats_farewell(row: &FlowRow, stall: &StallRow) -> bool {
     if stall.cause != Cause::Retransmission {
         return false;
     }
-    let little = stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE) && stall.then_bytes == 0;
+    let again = row.directions.of(stall.sender).retransmitted_bytes;
+    let short = (1..=stall.attempts.len() as u64 * FAREWELL).contains(&again);
+    let little = (short || stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE)) && stall.then_bytes == 0;
     let closed = row.connection.closed_ns.is_some_and(|closed| closed - stall.start_ns <= AT_ONCE);
     little && closed && carries_tls(row)
+}
+
+/// True if no more than a byte was sent again each time, of more in flight: these are keep-alives (RFC 9293 §3.8.4), and the capture
+/// lacks the ACKs. A timeout sends a segment.
+pub(super) fn keeps_alive(row: &FlowRow, stall: &StallRow) -> bool {
+    let (probes, again) = (stall.attempts.len() as u64, row.directions.of(stall.sender).retransmitted_bytes);
+    !stall.ended && (1..=probes).contains(&again) && stall.evidence.in_flight_bytes.is_some_and(|bytes| bytes > probes)
 }
 
 /// Without its beginning a connection carries TLS where its port says so.
 pub(super) fn carries_tls(row: &FlowRow) -> bool {
     row.connection.tls || !row.handshake.complete && row.server.port == HTTPS
+}
+
+/// True if the wait of a server ended with a word of TLS that is no piece of an answer: a ping, a notice, a goodbye.
+pub(super) fn is_notice(row: &FlowRow, stall: &StallRow) -> bool {
+    let of_server = stall.sender == End::Server && stall.detail == details::IDLE && carries_tls(row);
+    let within = |bytes: u64, after: Nanos| (1..=bytes).contains(&stall.then_bytes) && weight(stall) >= after.0;
+    let next = row.stalls.iter().find(|other| other.sender == stall.sender && other.start_ns >= stall.end_ns);
+    let alone = next.is_none_or(|next| next.duration_ns >= LEAST_IDLE);
+    of_server && alone && (within(ACKNOWLEDGEMENT, UNPROMPTED_AFTER) || within(MESSAGE, UNANSWERED_AFTER))
 }
 
 /// True if the end had said little before a long silence of its own: that was a message, and the next data another. A

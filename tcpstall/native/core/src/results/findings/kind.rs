@@ -33,6 +33,8 @@ pub enum FindingKind {
     NoAnswer,
     /// The server answered after the same time again and again, and was asked again at once: a long poll, or a timeout.
     ServerTimer,
+    /// The server was silent before a message, and the capture does not show whether the client waited for it.
+    ServerSilent,
     /// An end paused in the middle of a message.
     SentInPieces,
     /// The client waited for permission to send the content of its request, and none came.
@@ -84,6 +86,7 @@ impl FindingKind {
             FindingKind::ServerSlow => "server-slow",
             FindingKind::NoAnswer => "no-answer",
             FindingKind::ServerTimer => "server-timer",
+            FindingKind::ServerSilent => "server-silent",
             FindingKind::SentInPieces => "sent-in-pieces",
             FindingKind::NoPermission => "no-permission",
             FindingKind::FlowControl => "flow-control",
@@ -110,6 +113,7 @@ impl FindingKind {
             FindingKind::HandshakeDistance
                 | FindingKind::Aborted
                 | FindingKind::ServerTimer
+                | FindingKind::ServerSilent
                 | FindingKind::Messages
                 | FindingKind::Idle
                 | FindingKind::RateWindow

@@ -7,6 +7,7 @@ mod accept;
 mod application;
 mod asking;
 mod beats;
+mod events;
 mod given_up;
 mod idle;
 mod kind;

@@ -239,6 +239,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
             let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if end == stall.sender);
             match stall.ended {
                 false if gone => FindingKind::PeerGone,
+                false if idle::keeps_alive(row, stall) => FindingKind::Idle,
                 false if is_too_large(row, stall.sender) => FindingKind::PathMtu,
                 _ if accept::ignored_data(row, stall) => FindingKind::AcceptQueue,
                 _ => FindingKind::Loss,
