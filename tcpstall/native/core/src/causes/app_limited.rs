@@ -135,7 +135,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         let unsure = if pause.followed_soon() { 0.6 } else { 0.75 };
         return yes(details::IDLE, if sure { 0.95 } else { unsure });
     }
-    let counted = pause.cwnd_known && pause.losses == 0 && pause.segments_held >= pause.cwnd;
+    let counted = pause.cwnd_known && pause.segments_held >= pause.cwnd;
     let perhaps_window = pause.before.ends_whole(pause.mss)
         || counted
         || fills_byte_window(pause)

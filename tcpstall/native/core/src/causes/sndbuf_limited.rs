@@ -11,9 +11,9 @@
 //! Source    RFC 7323 §4.3 (data released by an ACK echoes its TSval); Linux `sk_stream_wait_memory`, `sk_stream_write_space`
 //!           (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells, after losses only
-//!           one alike to the byte; a single flight before and after which no ACK released more with half as much in flight, or
-//!           of a sender most of whose waits no ACK ended, unless flights alike to the byte end at ACKs too: a buffer that is full once
-//!           is full again; a single flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
+//!           one alike to the byte; a single flight before and after which no ACK released more with half as much in flight, unless
+//!           flights alike to the byte end at ACKs too and none is larger, or one of a sender most of whose waits no ACK ended: a buffer
+//!           that is full once is full again; a single flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
 //!           segments, or few bytes: a buffer that small shows round after round.
 //!           Never sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's
 //!           message let the data go after ACKs that had not, where the buffer was empty for most of the wait, or where it was
@@ -59,8 +59,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
     // A blocked writer fills the buffer again as soon as there is room: a buffer that holds the sender once holds it at the
-    // flights before or after as well, and a sender that mostly goes on without an ACK is not blocked.
-    if !plateau && (pause.context.lone || !pause.context.mostly_refilled) {
+    // flights before or after as well, or at as many bytes again; a sender that mostly goes on without an ACK is not blocked.
+    let most = pause.context.read.most_before.max(pause.context.read.most_later);
+    let alone = pause.context.lone && (exceeds(most, pause) || !pause.context.repeated);
+    if !plateau && (alone || !pause.context.mostly_refilled) {
         return Verdict::CannotTell(Missing::ROUNDS);
     }
     // An ACK wakes a blocked writer at once; what comes later came by itself, or through a queue. Away from the sender the

@@ -14,9 +14,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
             !facts.is_turn() && (much() || Pause { facts, context }.stands_to_the_byte()) && facts.released_by_ack()
         };
         contexts[at].lone = !at.checked_sub(1).is_some_and(&goes_on) && !goes_on(at + 1);
-        if repeated.binary_search(&pauses[at].flight_at_start).is_ok() {
-            (contexts[at].lone, contexts[at].mostly_refilled) = (false, true);
-        }
+        contexts[at].repeated = repeated.binary_search(&pauses[at].flight_at_start).is_ok();
     }
 }
 
