@@ -75,7 +75,7 @@ def test_a_whole_segment_that_the_probe_timer_sends_was_not_held_by_nagle(scene:
 
 
 def single(scene: Scene, then: int) -> list[str]:
-    """Causes of the client's waits: a short segment whose ACK is delayed, from a sender that holds none back, and `then` bytes."""
+    """The client's waits: a short segment with a delayed ACK, from a sender that holds none back, then `then` bytes."""
     scene.handshake(rtt_ms=2)
     for _ in range(2):
         scene.client_sends(100)

@@ -251,7 +251,7 @@ def test_flights_alike_to_the_byte_are_a_buffers_although_others_are_larger(scen
 
 
 def one_refill(scene: Scene, *, more: int) -> list[str]:
-    """Causes where ACKs of a part of the flight let data go `more` times after the first, amid writes that no ACK let go."""
+    """Causes where ACKs of a part of the flight let data go `more` times after the first."""
     scene.handshake(rtt_ms=40)
     scene.download(150_000)
     scene.request()

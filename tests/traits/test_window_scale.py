@@ -52,7 +52,7 @@ def test_flights_that_stand_while_the_window_moves_are_not_filled_by_it(scene: S
 
 
 def requests(scene: Scene, size: int) -> float:
-    """Share of the client's waits, two writes a request, that a window of unknown scale has: the second fills most of it."""
+    """Share of the client's waits that a window of unknown scale has; the second of two writes fills most of it."""
     scene.handshake(rtt_ms=40, mss=SEGMENT + 12, server_scale=2, server_window=1_440)
     for _ in range(6):
         scene.client_sends(474)
