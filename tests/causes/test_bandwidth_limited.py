@@ -270,3 +270,20 @@ def test_a_short_answer_to_the_peer_was_not_queued_behind_the_path(scene: Scene)
 @near_miss
 def test_a_whole_segment_after_the_peers_payload_may_have_been_queued(scene: Scene) -> None:
     assert behind_a_queue(scene, 1_448) == ["bandwidth-limited", "bandwidth-limited"]
+
+
+@look_alike
+def test_an_answer_with_the_stamp_of_what_was_sent_before_the_question_is_the_applications(scene: Scene) -> None:
+    """No answer leaves before the question came: its stamp is not of the time when it left."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(8):
+        scene.wait_ms(100)
+        scene.request()
+        scene.server_sends(300)
+        scene.client_acks()
+    scene.server.clock_ms -= 150
+    scene.wait_ms(150)
+    scene.request()
+    scene.server_sends(300)
+    assert causes(scene, "client")[-1] == "app-limited"
+    assert scene.flow("client")["stalls"][-1]["confidence"] < 0.8

@@ -72,3 +72,28 @@ def test_a_held_write_that_the_probe_timer_sends_before_the_delayed_ack_comes_sh
 def test_a_whole_segment_that_the_probe_timer_sends_was_not_held_by_nagle(scene: Scene) -> None:
     probed_with(scene, 1_448)
     assert scene.lost_ms("client", "client")["delayed-ack"] == 0
+
+
+def single(scene: Scene, then: int) -> list[str]:
+    """The client's waits: a short segment with a delayed ACK, from a sender that holds none back, then `then` bytes."""
+    scene.handshake(rtt_ms=2)
+    for _ in range(2):
+        scene.client_sends(100)
+        scene.client_sends(100)
+        scene.server_acks()
+    scene.client_sends(100)
+    scene.wait_ms(40)
+    scene.server_acks()
+    scene.client_sends(then)
+    return causes(scene, "client", sender="client")
+
+
+@fires
+def test_a_short_segment_after_a_delayed_ack_had_waited_for_it(scene: Scene) -> None:
+    assert "delayed-ack" in single(scene, 100)
+
+
+@look_alike
+def test_no_delayed_ack_holds_a_whole_segment_back(scene: Scene) -> None:
+    """One short segment is out, and the congestion window has room for nine: the application wrote only then."""
+    assert "delayed-ack" not in single(scene, 1_448)

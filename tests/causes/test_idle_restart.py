@@ -140,3 +140,17 @@ def test_a_flight_of_the_restarted_window_is_held_by_it(scene: Scene) -> None:
 @near_miss
 def test_a_flight_larger_than_the_restarted_window_and_all_before_it_shows_no_restart(scene: Scene) -> None:
     assert ("idle-restart", True) not in restarted(scene, before=12_000, segments=12)
+
+
+@look_alike
+def test_far_from_the_sender_a_silence_of_a_third_of_a_round_trip_is_no_lowered_windows(scene: Scene) -> None:
+    """Ten segments are what the idle period left, but the next came sooner than any ACK could have let them go."""
+    scene.handshake(rtt_ms=20)
+    scene.download(150_000)
+    scene.wait_ms(1_400)
+    scene.request()
+    scene.server_sends(10 * 1_448, tso=1, push=False)
+    scene.wait_ms(7)
+    scene.server_sends(8 * 1_448, tso=1)
+    scene.client_acks()
+    assert "idle-restart" not in causes(scene, "client")

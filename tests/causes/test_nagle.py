@@ -239,7 +239,7 @@ def confidences(scene: Scene, tap: Tap = "server") -> list[float]:
 
 @look_alike
 @pytest.mark.parametrize("words", [0, 1_000])
-def test_words_of_the_peer_that_cross_a_write_may_have_released_the_next_one(scene: Scene, words: int) -> None:
+def test_words_of_the_peer_that_cross_a_write_released_the_answer_to_them(scene: Scene, words: int) -> None:
     """The server speaks just before the client's write reaches it: its words and its ACK come before the answer."""
     scene.handshake(rtt_ms=50)
     before = scene.server.rcv_nxt
@@ -251,16 +251,20 @@ def test_words_of_the_peer_that_cross_a_write_may_have_released_the_next_one(sce
     scene.server.heard_ns, scene.server.rcv_nxt = heard
     scene.server_acks()
     scene.client_sends(48)
-    assert [confidence >= 0.8 for confidence in confidences(scene)] == [not words]
+    assert [confidence >= 0.8 for confidence in confidences(scene)] == [True] * (not words)
+    last = scene.flow("server")["stalls"][-1]
+    assert (last["cause"], last["also"]) == (("app-limited", ["nagle"]) if words else ("nagle", []))
 
 
 @look_alike
-def test_what_follows_the_peers_fin_may_be_the_applications_farewell(scene: Scene) -> None:
+def test_what_follows_the_peers_fin_is_the_applications_farewell(scene: Scene) -> None:
     scene.handshake(rtt_ms=50)
     scene.client_sends(800)
     scene.server_closes()
     scene.client_sends(42)
-    assert all(confidence < 0.8 for confidence in confidences(scene))
+    assert confidences(scene) == []
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "client"]
+    assert (rows[-1]["cause"], rows[-1]["detail"], rows[-1]["also"]) == ("app-limited", "awaiting-peer", ["nagle"])
 
 
 def in_mid_life(scene: Scene, writes: tuple[int, ...], tap: Tap) -> list[float]:

@@ -248,3 +248,28 @@ def test_flights_alike_to_the_byte_are_a_buffers_although_others_are_larger(scen
         scene.client_acks()
     rows = [row for row in scene.flow(tap)["stalls"] if row["detail"] == "plateau"]
     assert len(rows) >= 10
+
+
+def one_refill(scene: Scene, *, more: int) -> list[str]:
+    """Causes where ACKs of a part of the flight let data go `more` times after the first."""
+    scene.handshake(rtt_ms=40)
+    scene.download(150_000)
+    scene.request()
+    scene.server_sends(24 * 1_448, tso=1, push=False)
+    acked = scene.server.nxt - scene.server.isn - 1 - 12 * 1_448
+    for _ in range(1 + more):
+        scene.client_acks(upto=acked)
+        scene.server_sends(11 * 1_448, tso=1, push=False)
+        acked += 12 * 1_448
+    return causes(scene, "server")
+
+
+@near_miss
+def test_one_refill_between_no_others_shows_no_buffer(scene: Scene) -> None:
+    """A buffer that holds the sender once holds it at the flights before or after as well."""
+    assert "sndbuf-limited" not in one_refill(scene, more=0)
+
+
+@fires
+def test_refills_one_after_the_other_show_a_buffer_though_the_flights_differ(scene: Scene) -> None:
+    assert "sndbuf-limited" in one_refill(scene, more=2)

@@ -49,3 +49,20 @@ def test_flights_that_stand_while_the_window_moves_are_not_filled_by_it(scene: S
     fills(scene, FIELDS * 8, whole=False)
     overruns(scene, 2)
     assert share(scene, "rwnd-limited", "client", drop=SYNS) < 0.2
+
+
+def requests(scene: Scene, size: int) -> float:
+    """Share of the client's waits that a window of unknown scale has; the second of two writes fills most of it."""
+    scene.handshake(rtt_ms=40, mss=SEGMENT + 12, server_scale=2, server_window=1_440)
+    for _ in range(6):
+        scene.client_sends(474)
+        scene.server_acks(window=1_440)
+        scene.client_sends(size)
+        scene.server_acks(window=1_440)
+        scene.server_sends(257)
+    return share(scene, "rwnd-limited", "client", drop=SYNS, sender="client")
+
+
+@look_alike
+def test_writes_after_which_the_peer_speaks_fill_no_window(scene: Scene) -> None:
+    assert requests(scene, 1_167) == 0

@@ -17,7 +17,8 @@
 //!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
 //!           later round trips were shorter, nor of a short answer that left as an ACK came, nor where nothing in flight was
 //!           acknowledged until the time of the probe timer, nor away from the sender where packets are missing before the
-//!           next data, nor where the flight is as long as whole segments although the last was short: a window may have cut it
+//!           next data, nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled window holds: a
+//!           window may have cut it
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -78,7 +79,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         let lost = !pause.near_sender() && (pause.hole_before > 0 || pause.lost_before_tap > 0);
         // Data in flight before the capture began may have delayed the first data that the capture holds; so may a path that
         // was still as long as in the handshake.
-        let delayed = pause.first && !pause.from_start || pause.context.as_in_handshake || lost;
+        let delayed = pause.first && !pause.from_start || pause.context.as_in_handshake || lost || pause.left_together;
         return yes(detail, if delayed { 0.75 } else { 0.93 });
     }
     if pause.is_let_go_by_message() {
@@ -134,8 +135,11 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         let unsure = if pause.followed_soon() { 0.6 } else { 0.75 };
         return yes(details::IDLE, if sure { 0.95 } else { unsure });
     }
-    let perhaps_window =
-        pause.before.ends_whole(pause.mss) || fills_byte_window(pause) || !pause.near_sender() && pause.followed_soon();
+    let counted = pause.cwnd_known && pause.segments_held >= pause.cwnd;
+    let perhaps_window = pause.before.ends_whole(pause.mss)
+        || counted
+        || fills_byte_window(pause)
+        || !pause.near_sender() && pause.followed_soon();
     let confidence = match (perhaps_window, tail_probe::fits_timer(pause)) {
         // Once it may be an accident of the host that the data met an ACK.
         _ if pause.left_first() && !pause.context.meets_acks => 0.6,

@@ -1,27 +1,31 @@
 //! Words of the peer that crossed a sender's last data on the way. They reached the sender together with the ACK of that
-//! data, so that the next data may be the answer to them: the ACK is then no proof that anything was held.
+//! data, so that the next data answers them: an application writes its answer once it has read the words, and that the ACK
+//! came with them is no proof that anything was held.
 
 use super::cause::Cause;
+use super::details;
 use super::judge::{self, Parts, PausePart};
 use super::limits::Limits;
+use super::rule::Proof;
 use crate::flow::rounds::Closing;
 use crate::pause::{Facts, Finished, Pause};
 
-/// Confidence where the peer's words and the ACK reached the sender together.
-const TOGETHER: f32 = 0.7;
+/// Confidence where the peer's words and the ACK reached the sender together: what was written before the words came was
+/// held by Nagle's algorithm until then.
+const TOGETHER: f32 = 0.75;
 
-/// Explains a pause of a finished flow; lowers the confidence of parts that an ACK proves, where the peer's payload or FIN
-/// reached the sender between its last data and its next.
+/// Explains a pause of a finished flow. Where the peer's payload or FIN reached the sender between its last data and its next,
+/// as the ACK did, a wait that the ACK alone shows as Nagle's is a wait for the peer's words.
 pub fn explain(flow: &Finished, pause: &Pause, limits: &Limits) -> Parts {
     let mut parts = judge::explain(pause, limits, flow.threshold);
-    let held = |part: &&mut PausePart| part.cause == Cause::Nagle && part.proof.confidence > TOGETHER;
+    let held = |part: &&mut PausePart| part.cause == Cause::Nagle && part.proof.detail.is_empty();
     for part in parts.iter_mut().filter(held) {
         let closes = || flow.rounds().closing.is_some_and(|closing| closes(pause, closing));
         if words_crossed(pause, flow.pauses[pause.sender.peer()].facts()) || closes() {
-            part.proof.confidence = TOGETHER;
-            if !part.also.contains(&Cause::AppLimited) {
-                part.also.insert(0, Cause::AppLimited);
-            }
+            part.cause = Cause::AppLimited;
+            part.proof = Proof { detail: details::AWAITING_PEER, confidence: part.proof.confidence.min(TOGETHER) };
+            part.also.retain(|cause| *cause != Cause::AppLimited);
+            part.also.insert(0, Cause::Nagle);
         }
     }
     parts

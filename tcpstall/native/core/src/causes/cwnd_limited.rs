@@ -14,7 +14,8 @@
 //!           burst stops where the window has room for less than another frame of offloaded segments; or, away from the sender, as many
 //!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait. Not where ACKs of
 //!           half of the flight released nothing for longer than paths and hosts vary; nor in slow start where flights stand over
-//!           {plateau_rounds} rounds. From a sender that sets PSH on each segment no ACK of almost nothing counts: not
+//!           {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short writes are out, and no ACK at
+//!           the sender let the next one go: all that had been written was out. From a sender that sets PSH on each segment no ACK of almost nothing counts: not
 //!           each stack waits until more of its buffer is free
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
@@ -112,7 +113,7 @@ fn by_count(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let known = pause.cwnd_known && !pause.flight_unknown && pause.losses == 0;
     let fills = known && !pause.near_sender() && pause.segments_at_start == pause.cwnd;
     let waits = pause.ended && !pause.is_turn() && (pause.acks > 0 || pause.left_in_flight > 0);
-    let other = pause.context.brimful || stands_from_the_start(pause, limits);
+    let other = pause.context.brimful || stands_from_the_start(pause, limits) || ran_out(pause);
     (fills && waits && !other).then_some(Proof { detail: phase(pause), confidence: KEEPS_BACK })
 }
 
@@ -180,6 +181,17 @@ fn stands_from_the_start(pause: &Pause, limits: &Limits) -> bool {
     unusual && next && !queued && pause.context.plateau_rounds >= limits.plateau_rounds
 }
 
+/// The last segment was short and had PSH, as not each has, or the flight is of short writes: what left last was the end of all
+/// that had been written (RFC 9293 §3.9.1.2), for a host fills the last queued segment up before it queues another. What was
+/// written later waited for the window only if an ACK let it go.
+fn ran_out(pause: &Pause) -> bool {
+    let burst = &pause.before;
+    let end = u64::from(burst.pushes) < burst.frames && burst.last_frame < burst.first_frame;
+    let short = 2 * pause.flight_at_start < i64::from(pause.segments_at_start) * i64::from(pause.mss);
+    let let_go = pause.near_sender() && pause.released_by_ack();
+    burst.pushed && burst.last_frame < pause.mss && pause.mss_known && (end || short) && !let_go
+}
+
 fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.flight_unknown || !pause.cwnd_known {
         // The window is unknown, but its growth is visible, and so is the amount that each ACK releases.
@@ -204,7 +216,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // A sender that may not send has whole segments in flight; a sender with no more data ends with a partial segment.
     let estimated = pause.losses > 0 && pause.context.plateau_rounds >= limits.plateau_rounds;
-    let all_but_full = pause.short_segment_out && (share < FULL_TO_THE_SEGMENT || estimated);
+    let all_but_full = pause.short_segment_out && (share < FULL_TO_THE_SEGMENT || estimated) || ran_out(pause);
     let alike = pause.context.turns_cut_alike >= limits.cut_turns;
     let keeps_back = alike && pause.keeps_a_frame_back() && !pause.short_segment_out;
     if share < needed && !keeps_back || all_but_full {

@@ -2,7 +2,8 @@
 //!
 //! Rule      one or two segments were unacknowledged, or a sub-MSS one that held the next back; one ACK covered them 20 ms and
 //!           a quarter of the round trip or more after it, at most 500 ms, and data followed at once; detail `nagle` where the
-//!           sender held a small segment, which may also have left alone when the probe timer fired before the ACK came
+//!           sender held a small segment, which may also have left alone when the probe timer fired before the ACK came. Not where a
+//!           whole segment followed, unless a congestion window of that size, or one that losses had lowered, held it
 //! Evidence  `in_flight_bytes`, `freed_by_packet`
 //! Source    RFC 9293 §3.8.6.3, RFC 5681 §4.2, RFC 8985 §7.3; Linux TCP_DELACK_MIN 40 ms, TCP_DELACK_MAX 200 ms,
 //!           `tcp_send_loss_probe`
@@ -44,6 +45,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     }
     // RFC 5681 §4.2: the second full segment is acknowledged at once.
     let may_wait = pause.segments_at_start == 1 || (pause.segments_at_start == 2 && pause.short_segment_out);
-    let one_ack = pause.acks == 1 && pause.left_in_flight == 0 && may_wait;
+    // Nothing but a window of that size holds a whole segment back, where the SYNs tell what is whole.
+    let whole = pause.from_start && pause.mss_known && pause.after.first_frame >= pause.mss;
+    let free = whole && pause.losses == 0 && (!pause.cwnd_known || pause.cwnd > pause.segments_at_start);
+    let one_ack = pause.acks == 1 && pause.left_in_flight == 0 && may_wait && !free;
     if one_ack { yes("", 0.7) } else { Verdict::No }
 }

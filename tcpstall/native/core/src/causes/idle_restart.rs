@@ -5,7 +5,8 @@
 //!           climb after that idle from less than what was out before it (the trait `after idle`); or in {cut_turns} exchanges in a
 //!           row at least the first burst after an idle stops at the same count, a little below the lowered window. Not where
 //!           less than the lowered window was out, without a climb: a loss had left that; nor where flights stand at the same level
-//!           over {plateau_rounds} rounds, the next one included: a window in slow start grows
+//!           over {plateau_rounds} rounds, the next one included: a window in slow start grows; nor, without a climb away from the sender,
+//!           for less than half of a round trip: no window holds a sender that shortly
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`
@@ -36,6 +37,13 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.context.stands_next
         && pause.context.read.climb == 0
         && pause.context.plateau_rounds >= limits.plateau_rounds
+    {
+        return Verdict::No;
+    }
+    // A lowered window holds a sender for a round trip. Away from it a shorter silence is that of a link that collects frames.
+    if pause.context.read.climb == 0
+        && !pause.near_sender()
+        && pause.duration() < pause.rtt().scaled(cwnd_limited::CLUMPS)
     {
         return Verdict::No;
     }

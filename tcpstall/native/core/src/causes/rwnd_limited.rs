@@ -14,9 +14,9 @@
 //!           suggests: a window is 1/2 to 3/4 of twice that), `buffer_needed_bytes` (for the congestion window, or twice the window)
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
-//!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything. Never
-//!           sure where a window below a segment did not open again, but was filled up late, nor where far more seems to be in flight
-//!           than the window holds
+//!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything; far more
+//!           seems to be in flight than the window holds. Never sure where a window below a segment did not open again, but was
+//!           filled up late
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
 //!           ACK opened the window, and the short end of a write left alone at a later one)
 
@@ -65,7 +65,7 @@ fn gave_up(pause: &Pause) -> bool {
 }
 
 /// More was in flight than two windows hold, by the round trip that was assumed: the true one was shorter, and another ACK freed
-/// the sender. A path that jitters adds a few segments to small windows.
+/// the sender, from whatever limit. A path that jitters adds a few segments to small windows.
 fn is_impossible(pause: &Pause, room: i64, window: i64) -> bool {
     -room > window.max(i64::from(INITIAL_WINDOW * pause.mss))
 }
@@ -103,9 +103,11 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     let room = if pause.ended || pause.left_in_flight > 0 { room } else { at_start };
     let went_on = !pause.ended || pause.released_by_ack() || pause.acks > 0 || pause.reopened.is_some();
     if room < pause.next_segment() && went_on {
+        if !pause.scale_inferred && is_impossible(pause, held, window) {
+            return Verdict::CannotTell(Missing::DISTANCE);
+        }
         let confidence = match (pause.scale_inferred, held < pause.next_segment()) {
             (true, _) => 0.7,
-            (false, true) if is_impossible(pause, held, window) => 0.75,
             (false, true) => 0.97,
             // The window opened during the wait, or ACKs and data are stored in the wrong order.
             (false, false) => {

@@ -4,14 +4,16 @@
 //!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
 //!           sure, from two segments on. Not between short writes that mostly no ACK starts, or which together fill no more
 //!           than a small part of any buffer, nor in step with bursts that no ACK released: an application's timer; not a plateau
-//!           below what was out later, unless its flights are alike to the byte, nor a single refill below what was out before or later
+//!           below what was out later, unless its flights are alike to the byte
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    RFC 7323 §4.3 (data released by an ACK echoes its TSval); Linux `sk_stream_wait_memory`, `sk_stream_write_space`
 //!           (SO_SNDBUF counts truesize of unsent and unacked data)
-//! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
-//!           single flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
+//! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells, after losses only
+//!           one alike to the byte; a single flight before and after which no ACK released more with half as much in flight, unless
+//!           flights alike to the byte end at ACKs too and none is larger, or one of a sender most of whose waits no ACK ended: a buffer
+//!           that is full once is full again; a single flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
 //!           segments, or few bytes: a buffer that small shows round after round.
 //!           Never sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's
 //!           message let the data go after ACKs that had not, where the buffer was empty for most of the wait, or where it was
@@ -47,16 +49,20 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let plateau = pause.context.plateau_rounds >= limits.plateau_rounds * if slow { 2 } else { 1 };
     // Flights alike to the byte are a buffer's, although others are larger: Linux counts its own overhead too.
     let plateau = plateau && (pause.stands_to_the_byte() || !exceeds(pause.context.read.most_later, pause));
-    if pause.flight_unknown || (!pause.cwnd_known && !plateau) {
+    // A window that losses lowered before the capture began stands for as many rounds.
+    let shown = plateau && (pause.losses == 0 || pause.stands_to_the_byte());
+    if pause.flight_unknown || (!pause.cwnd_known && !shown) {
         return Verdict::CannotTell(if pause.from_start { Missing::PACKETS } else { Missing::START });
     }
     let tiny = pause.flight_at_start < i64::from(SMALLEST * pause.mss.min(USUAL_MSS));
     if tiny || pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
         return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
-    // A blocked writer fills the buffer again as soon as there is room, and what fitted once fits again.
+    // A blocked writer fills the buffer again as soon as there is room: a buffer that holds the sender once holds it at the
+    // flights before or after as well, or at as many bytes again; a sender that mostly goes on without an ACK is not blocked.
     let most = pause.context.read.most_before.max(pause.context.read.most_later);
-    if !plateau && pause.context.lone && exceeds(most, pause) {
+    let alone = pause.context.lone && (exceeds(most, pause) || !pause.context.repeated);
+    if !plateau && (alone || !pause.context.mostly_refilled) {
         return Verdict::CannotTell(Missing::ROUNDS);
     }
     // An ACK wakes a blocked writer at once; what comes later came by itself, or through a queue. Away from the sender the

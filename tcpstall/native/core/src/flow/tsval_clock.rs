@@ -8,6 +8,8 @@ const TICKS: [i64; 6] = [1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_00
 const SHORTEST: i64 = 800;
 /// Advance of the clock, in ticks, before its tick can be distinguished from twice or half of it.
 const LOOK: u32 = 50;
+/// Divisor of the shortest usual tick: no line lets what was sent over 50 ms and more pass within a sixty-fourth of that.
+const SQUEEZED: i64 = 64;
 /// A tick agrees with a span of the clock's advance to a quarter.
 const AGREES: i64 = 5;
 /// Divisor of the largest drift of two crystals: one part in 4096 (244 in a million).
@@ -32,6 +34,8 @@ pub struct TsvalClock {
     answers: Option<Answers>,
     /// In passing the first stamps took half the time of a clock's tick at most: no clock's, unless it counts microseconds.
     compressed: bool,
+    /// Later two stamps in a row, as far apart, passed the tap as close together.
+    squeezed: bool,
     /// Ticks by which the clock advances at a time: all stamps are that far apart, or several times that far (some hosts
     /// update a clock of 1 ms every 50 ms).
     step: u32,
@@ -110,9 +114,9 @@ impl TsvalClock {
         Nanos(self.tick.saturating_mul(2 * step))
     }
 
-    /// What bears the first stamps passed the tap much closer together than it had left.
+    /// What bears the first stamps, or two later ones in a row, passed the tap much closer together than it had left.
     pub fn is_compressed(&self) -> bool {
-        self.compressed
+        self.compressed || self.squeezed && self.most >= 2 * SHORTEST
     }
 
     fn is_coarse(&self) -> bool {
@@ -200,6 +204,10 @@ impl TsvalClock {
             self.step = common_divisor(self.step, ticks.unsigned_abs());
             self.advances = self.advances.saturating_add(u32::from(self.newest != value));
         }
+        let jump = value.wrapping_sub(self.newest) as i32;
+        if jump >= LOOK as i32 && self.newest != 0 {
+            self.squeezed |= (time - self.seen).0 / i64::from(jump) < TICKS[0] / SQUEEZED;
+        }
         self.newest = value;
         self.drifts(time);
         if self.tick == 0 {
@@ -266,6 +274,19 @@ mod tests {
         let mut random = TsvalClock::default();
         (0..200).for_each(|i| follow(&mut random, i * 10, (i as u32 % 2) << 24));
         assert_eq!(random.span(5_000), None);
+    }
+
+    #[test]
+    fn stamps_a_hundred_ticks_apart_that_pass_within_a_millisecond_were_stored_in_clumps() {
+        let mut clock = TsvalClock::default();
+        follow(&mut clock, 0, 500);
+        follow(&mut clock, 1_000, 580);
+        assert!(!clock.is_compressed());
+        follow(&mut clock, 1_001, 680);
+        assert!(clock.is_compressed());
+        let mut microseconds = TsvalClock::default();
+        (0..200).for_each(|i| follow(&mut microseconds, i, 1 + i as u32 * 1_000));
+        assert!(!microseconds.is_compressed());
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub struct Context {
     /// Neither at the sender's pause before this one nor at the one after it did an ACK release more, with half as much in
     /// flight.
     pub lone: bool,
+    /// ACKs ended several waits of the sender with as many bytes in flight.
+    pub repeated: bool,
+    /// At least as many of the sender's waits with data in flight ended at an ACK as did not.
+    pub mostly_refilled: bool,
     /// Bytes in flight at the start of the sender's next pause.
     pub next_flight: Option<i64>,
     /// A round later the sender waited again with no more in flight, and had more to send: no window in slow start did not grow.

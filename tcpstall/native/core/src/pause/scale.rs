@@ -58,11 +58,11 @@ pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
 }
 
 /// The flight left less than a segment of the window under this shift. No sender cuts a segment short of the window's end
-/// (RFC 9293 §3.8.6.2.1): a short one before it ended a write.
+/// (RFC 9293 §3.8.6.2.1): a short one before it ended a write; so did a whole one after which the peer spoke.
 fn is_full(pause: &Facts, shift: u32) -> bool {
     let window = window(pause, shift);
     let room = window - pause.flight_at_start;
-    let filled = room == 0 || pause.before.ends_whole(pause.mss);
+    let filled = room == 0 || pause.before.ends_whole(pause.mss) && !pause.is_turn();
     window >= LEAST && (0..pause.next_segment()).contains(&room) && filled
 }
 
