@@ -321,3 +321,49 @@ def test_in_mid_life_a_larger_short_write_is_no_whole_segment(scene: Scene) -> N
         scene.wait_ms(900 + 13 * number)
     rows = scene.flow("client", drop=[1, 2, 3])["stalls"]
     assert all(row["confidence"] < 0.8 for row in rows if row["cause"] == "nagle")
+
+
+@look_alike
+def test_bursts_that_duplicate_acks_released_show_no_beat_of_writes(scene: Scene) -> None:
+    """Each flight lacks its first segment, and duplicate ACKs release one segment or two (RFC 3042)."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    sent = 0
+    for flight in range(8):
+        scene.server_sends(1_448, lost=True)
+        scene.server_sends((6 + flight % 3) * 1_448, tso=1)
+        acked, sent = sent, sent + (7 + flight % 3) * 1_448
+        scene.client_acks(upto=acked, sack=[(acked + 1_448, sent)])
+        scene.server_sends((1 + flight % 2) * 1_448, tso=1)
+        sent += (1 + flight % 2) * 1_448
+        scene.server_repeats(acked, 1_448)
+        scene.client_acks(upto=sent)
+    scene.server_sends(700)
+    assert "nagle" not in causes(scene, "server")
+
+
+def ends_at_its_last_ack(scene: Scene, *, silent_ms: float) -> float:
+    """Confidence in `nagle`, at the client's tap, of a short end that left alone, after a silence amid the write."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(3):
+        scene.request()
+        scene.server_sends(3 * 1_448, push=False)
+        scene.client_acks()
+        scene.wait_ms(silent_ms)
+        scene.server_sends(1_448, push=False)
+        scene.client_acks()
+        scene.server_sends(2 * 1_448, push=False)
+        start = scene.server.nxt - scene.server.isn - 1
+        scene.client_acks(upto=start - 1_448)
+        scene.wait_ms(1)
+        scene.client_acks()
+        scene.server_sends(700)
+        scene.client_acks()
+    rows = [row for row in scene.flow("client", ipv6=True)["stalls"] if row["cause"] == "nagle"]
+    return max((row["confidence"] for row in rows), default=0.0)
+
+
+@near_miss
+def test_the_end_of_a_write_after_a_timeout_may_have_waited_for_the_window(scene: Scene) -> None:
+    """The tap sees a silence of a timer's time, and one segment: the window began again with that (RFC 5681 §3.1)."""
+    assert ends_at_its_last_ack(scene, silent_ms=400) < 0.8

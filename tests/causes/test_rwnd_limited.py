@@ -189,3 +189,23 @@ def test_a_small_window_may_hold_a_sender_for_a_second_after_the_last_ack(scene:
 @look_alike
 def test_a_write_that_fills_a_window_below_a_segment_late_is_unsure(scene: Scene) -> None:
     assert last_write(scene, idle_ms=0)[0] == ("rwnd-limited", False, 1)
+
+
+def last_wait(scene: Scene, *, window: int) -> str:
+    """Five flights that fill the window, one that leaves three segments of it free, and a short end at the last ACK."""
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=window)
+    scene.request()
+    for _ in range(5):
+        scene.server_sends(window // 1_448 * 1_448, push=False)
+        scene.client_acks()
+    scene.server_sends((window // 1_448 - 3) * 1_448, push=False)
+    scene.client_acks()
+    scene.server_sends(1_073)
+    return causes(scene, "server")[-1]
+
+
+@near_miss
+def test_room_for_three_segments_held_back_no_lone_short_one(scene: Scene) -> None:
+    """Linux defers frames of several segments alone (`tcp_write_xmit`): Nagle's algorithm held the end of the write."""
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 40
+    assert last_wait(scene, window=13 * 1_448) != "rwnd-limited"

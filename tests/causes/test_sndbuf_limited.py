@@ -273,3 +273,20 @@ def test_one_refill_between_no_others_shows_no_buffer(scene: Scene) -> None:
 @fires
 def test_refills_one_after_the_other_show_a_buffer_though_the_flights_differ(scene: Scene) -> None:
     assert "sndbuf-limited" in one_refill(scene, more=2)
+
+
+@look_alike
+def test_flights_of_whole_writes_are_no_sure_buffer_where_once_more_writes_were_out(scene: Scene) -> None:
+    """Each ACK of a write meets the next write; once three writes were out, where otherwise two are."""
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 300
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    write = 41 * 1_448 + 632
+    for _ in range(3):
+        scene.server_sends(write)
+    scene.client_acks(upto=2 * write)
+    for count in range(3, 12):
+        scene.server_sends(write)
+        scene.client_acks(upto=count * write)
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "sndbuf-limited"]
+    assert all(row["confidence"] < 0.8 for row in rows)

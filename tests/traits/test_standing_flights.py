@@ -62,6 +62,35 @@ def test_a_stack_that_marks_the_ends_of_writes_wakes_no_writer_at_each_ack(scene
     assert marked(scene, 12, each=False) > 100
 
 
+def shrinking(scene: Scene, *, lacks: int, tso: int = 1) -> float:
+    """Milliseconds of a window where each ACK releases a segment, but every third round lacks some such releases."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    sent = acked = 0
+    for turn in range(13):
+        for segment in range(12):
+            if turn:
+                acked += SEGMENT
+                scene.client_acks(upto=acked)
+                scene.wait_ms(0.1)
+            missing, made_up = turn % 3 == 1 and segment < lacks, turn % 3 == 2 and segment < lacks
+            if segment % tso == 0 and not missing:
+                count = tso * (2 if made_up else 1)
+                scene.server_sends(count * SEGMENT, tso=tso, push=False)
+                sent += count * SEGMENT
+    return scene.lost_ms("server", "server")["cwnd-limited"]
+
+
+@look_alike
+def test_flights_that_get_smaller_without_a_loss_are_no_congestion_windows(scene: Scene) -> None:
+    assert shrinking(scene, lacks=1) == 0
+
+
+@near_miss
+def test_flights_that_stand_may_be_a_congestion_windows(scene: Scene) -> None:
+    assert shrinking(scene, lacks=0) > 100
+
+
 HALF_MS = 1.5
 """Time in which an ACK reaches the server."""
 

@@ -12,14 +12,16 @@
 //!           where a writer woken for a part of its buffer would have filled larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
 //!           of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the first
 //!           burst stops where the window has room for less than another frame of offloaded segments; or, away from the sender, as many
-//!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait. Not where ACKs of
+//!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or flights fill the
+//!           window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
 //!           half of the flight released nothing for longer than paths and hosts vary; nor in slow start where flights stand over
-//!           {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short writes are out, and no ACK at
-//!           the sender let the next one go: all that had been written was out. From a sender that sets PSH on each segment no ACK of almost nothing counts: not
-//!           each stack waits until more of its buffer is free
+//!           {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short writes are
+//!           out, and no ACK at the sender let the next one go: all that had been written was out. From a sender that sets PSH on each
+//!           segment no ACK of almost nothing counts, nor where flights get smaller without a loss: not each stack waits until more of
+//!           its buffer is free
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
-//! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `tcp_cwnd_test`,
+//! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 3465 §2.3, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `tcp_cwnd_test`,
 //!           `tcp_is_cwnd_limited`, `tcp_tso_autosize`, `tcp_tso_should_defer`
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait
 //!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the
@@ -74,6 +76,7 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
         Verdict::Yes(proof) => Verdict::Yes(proof),
         other => {
             let proof = by_growth(pause, limits).or_else(|| by_report(pause)).or_else(|| by_count(pause, limits));
+            let proof = proof.or_else(|| by_merged_acks(pause, limits));
             proof.map_or(other, Verdict::Yes)
         }
     }
@@ -115,6 +118,15 @@ fn by_count(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let waits = pause.ended && !pause.is_turn() && (pause.acks > 0 || pause.left_in_flight > 0);
     let other = pause.context.brimful || stands_from_the_start(pause, limits) || ran_out(pause);
     (fills && waits && !other).then_some(Proof { detail: phase(pause), confidence: KEEPS_BACK })
+}
+
+/// As many whole segments were out as slow start allows where each ACK counts for two segments at most, however many it covers.
+fn by_merged_acks(pause: &Pause, limits: &Limits) -> Option<Proof> {
+    let fills = pause.losses == 0 && pause.cwnd_known && pause.fills_two_per_ack(pause.segments_held);
+    let waits = pause.released_by_ack() && !pause.is_turn() && !pause.flight_unknown && pause.has_room() == Some(true);
+    let stands = pause.context.plateau_rounds >= limits.plateau_rounds || pause.context.brimful;
+    let large = pause.segments_held > INITIAL_WINDOW && pause.before.ends_whole(pause.mss);
+    (fills && waits && large && !stands).then_some(Proof { detail: details::SLOW_START, confidence: 0.7 })
 }
 
 /// Detail of a full window, by the phase of its growth.

@@ -5,6 +5,7 @@ use super::limits::Limits;
 use super::{bandwidth_limited, cwnd_limited, delayed_ack, retransmission, sndbuf_limited, zero_window};
 use crate::pause::bottleneck::{QUEUE_PART, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::{beat::PACE_SHARE, context::HURRIED, reading::LAG_SHARE};
+use crate::sender::MOST_PER_ACK;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::sender::timers;
 
@@ -34,6 +35,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("ACKs of {} of the", part(1.0 / cwnd_limited::LET_PASS as f64)),
             format!("stand over {} rounds", limits.plateau_rounds),
             format!("less than {} of a round trip", part(cwnd_limited::CLUMPS)),
+            format!("for {} segments at most", word(MOST_PER_ACK)),
         ],
         Cause::RwndLimited => vec![
             format!("below {} of a window", part(1.0 / 3.0)),

@@ -12,7 +12,7 @@
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
 //! Abstains  never; where payload or the FIN of the peer reached the sender between its last data and its next, as the ACK did,
 //!           the wait is `app-limited`, and this cause is also possible; unsure where this sender had several short segments in
-//!           flight before
+//!           flight before, and after a timeout that the tap saw only as a silence
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
 use super::cause::Cause;
@@ -142,7 +142,9 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
         _ => 0.85,
     };
     // Without the handshake the segment size is a guess.
-    let confidence = if pause.from_start { confidence } else { f32::min(confidence, 0.75) };
+    // After a timeout the window, which the model does not know, may have held the tail.
+    let sure = pause.from_start && !pause.context.after_timeout;
+    let confidence = if sure { confidence } else { f32::min(confidence, 0.75) };
     Some(Proof { detail: details::WRITE_TAIL, confidence })
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Rule      right edge of the window − highest byte sent < the next segment (at most one MSS), when the wait began or just
 //!           before the ACK that freed it; a little more room counts while it is below a third of a window that is the limit
-//!           again and again, because Linux defers a TSO send until more of the window is free. Or the window, with nothing in
+//!           again and again, because Linux defers a TSO send until more of the window is free, but never a lone short segment that
+//!           has room. Or the window, with nothing in
 //!           flight, stays below a segment for most of the wait, and the sender does not probe it. A busy host may go on as
 //!           late as its tick after the ACK, if that is a small part of the wait (never sure). The short
 //!           segment that an ACK lets go may fill the window to the byte: a sender waits rather than fill it up sooner.
@@ -126,7 +127,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return yes(detail(pause), 0.85);
     }
     let deferred = held < i64::from(pause.mss) * 4 && held * 3 < window && pause.segments_held < pause.cwnd;
-    if deferred && pause.context.window_filled_before && pause.released_by_ack() {
+    // With room for a whole segment no frame of one segment is deferred (Linux `tcp_write_xmit`).
+    let lone = held >= i64::from(pause.mss) && pause.after.clump.first_bytes < u64::from(pause.mss);
+    if deferred && !lone && pause.context.window_filled_before && pause.released_by_ack() {
         // Linux `tcp_tso_should_defer`, which not every sender implements.
         return yes(detail(pause), 0.75);
     }

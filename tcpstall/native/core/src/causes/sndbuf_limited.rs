@@ -17,7 +17,8 @@
 //!           segments, or few bytes: a buffer that small shows round after round.
 //!           Never sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's
 //!           message let the data go after ACKs that had not, where the buffer was empty for most of the wait, or where it was
-//!           empty before most rounds and their data came later than a host answers, where other flights of
+//!           empty before most rounds and their data came later than a host answers, where several writes of one size are out, of
+//!           which more were out at other times, where other flights of
 //!           the plateau were larger by a segment, or where few flights of whole segments show it: a congestion window grows as
 //!           slowly; nor away from the sender where its last full segment
 //!           lacks PSH although the end of its data has it, where only a plateau tells: BSD marks what empties the buffer,
@@ -97,11 +98,12 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
     let frames = pause.keeps_a_frame_back() || pause.context.cut_at.is_some() && pause.fills_frames();
     let queued = marked && !pause.near_sender();
+    let messages = plateau && holds_messages(pause) && exceeds(most, pause);
     let by_message = pause.went_on_at_message() && pause.acks_let_nothing_go() || pause.context.let_go_by_messages;
     let most = match pause.released_at_once() {
         _ if pause.context.meets_acks => UNSURE,
         _ if pause.context.in_step || pause.context.plateau_late || by_message => UNSURE,
-        _ if outlasts_ack(pause) || queued => UNSURE,
+        _ if outlasts_ack(pause) || queued || messages => UNSURE,
         _ if pause.context.plateau_passed || frames || below_plateau(pause) => PASSED,
         true if nagle::may_hold_tail(pause) => LESS_SURE,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
@@ -109,6 +111,12 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         false => UNSURE,
     };
     yes(detail, most.min(confidence))
+}
+
+/// Several writes of one size are in flight, and each ends within a segment: what a buffer holds is no multiple of a write.
+fn holds_messages(pause: &Pause) -> bool {
+    let (write, ends) = (pause.before.bytes as i64, pause.before.pushed && !pause.before.ends_whole(pause.mss));
+    ends && pause.flight_at_start > write && pause.flight_at_start % write.max(1) == 0
 }
 
 /// The buffer that other flights filled had room for a whole segment more.

@@ -43,7 +43,8 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     let mut spaced: Vec<(Nanos, u64, usize)> = Vec::new();
     for (index, (pause, context)) in pauses.iter().zip(&*contexts).enumerate() {
         // An ACK that ends the silence sets its length, and where nothing is outstanding the bursts may be whole writes.
-        if context.pace.is_some() && pause.left_in_flight > 0 && !pause.released_by_ack() {
+        let unprompted = !pause.released_by_ack() && !is_repairing(pause);
+        if context.pace.is_some() && pause.left_in_flight > 0 && unprompted {
             let last = pause.before.clump;
             spaced.push((pause.end - last.start, last.bytes, index));
         }
@@ -99,9 +100,7 @@ pub(super) fn find_ticks(pauses: &[Facts], contexts: &mut [Context]) {
 pub(super) fn find_steps(pauses: &[Facts], contexts: &mut [Context]) {
     // The held end of an earlier write may have left before, at an ACK.
     let step = |pause: &Facts| pause.end - pause.before.clump.start;
-    // In recovery a duplicate ACK releases a segment too (RFC 5681 §3.2, RFC 6675 §5).
-    let repairs = |pause: &Facts| pause.recovering || pause.retransmissions > 0 || pause.loss_hints > 0;
-    let counted = |pause: &Facts| pause.ended && !pause.first && !pause.is_turn() && !repairs(pause);
+    let counted = |pause: &Facts| pause.ended && !pause.first && !pause.is_turn() && !is_repairing(pause);
     let free = |pause: &&Facts| counted(pause) && pause.left_in_flight > 0 && !pause.released_by_ack();
     let mut steps: Vec<Nanos> = pauses.iter().filter(free).map(step).collect();
     if steps.len() < STEPS {
@@ -114,6 +113,11 @@ pub(super) fn find_steps(pauses: &[Facts], contexts: &mut [Context]) {
         context.in_step = alike >= STEPS;
         context.on_beat = context.in_step && alike * STEPS_SHARE >= steps.len();
     }
+}
+
+/// A duplicate ACK may have ended the pause: it releases a segment too (RFC 3042, RFC 5681 §3.2, RFC 6675 §5).
+fn is_repairing(pause: &Facts) -> bool {
+    pause.recovering || pause.retransmissions > 0 || pause.loss_hints > 0
 }
 
 /// One short write: less than a segment, marked as the end of the data.

@@ -309,7 +309,7 @@ fn often_drips(run: &[Facts]) -> bool {
     let drips = run.iter().filter(|pause| drips(pause)).count();
     // In a capture out of order some waits seem to end at the first ACK of several.
     let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
-    drips >= DRIPS && share * drips >= run.len()
+    drips >= DRIPS && share * drips >= run.len() && !same_level::shrinks(run)
 }
 
 /// Median flight of a run that begins at `level`.

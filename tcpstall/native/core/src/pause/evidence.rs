@@ -128,6 +128,8 @@ pub struct Facts {
 
     /// The congestion window by the model at the pause's start, segments.
     pub cwnd: u32,
+    /// That window if each ACK counts for two segments at most, where that is less and the sender never had more out.
+    pub two_per_ack: Option<u32>,
     /// Phase of the sender's congestion control.
     pub phase: CongestionPhase,
     /// Losses before the pause; they widen the model's error.
@@ -205,7 +207,7 @@ packed!(Facts {
     sender, before, end, after, next_packet, base_rtt, srtt, distance, stamps_apart, jitter, disorder, mss,
     flight_at_start, segments_at_start, segments_held, room_at_start, room_held, window, window_field, least_room,
     largest_window, briefs_out, acks, slowest_ack, acked, acked_in_time, last_ack, last_ack_packet, widened,
-    all_acked, room_since, left_in_flight, closed, reopened, probes, persist, reading, cwnd, phase, losses,
+    all_acked, room_since, left_in_flight, closed, reopened, probes, persist, reading, cwnd, two_per_ack, phase, losses,
     cwnd_before_idle, cwnd_after_idle, message_acks, message_at, peer_bytes, peer_first, peer_last, peer_packet,
     retransmissions, first_retransmission, repair, held, overtaken, lost_before_tap, hole_before, left_edge, loss_hints, last_hint,
     recovered, hole, left_out, unseen,

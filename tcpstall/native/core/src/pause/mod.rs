@@ -17,6 +17,7 @@ pub mod hole;
 mod kept;
 mod later;
 mod lone;
+mod merged_acks;
 mod messages;
 mod mid_write;
 mod open;

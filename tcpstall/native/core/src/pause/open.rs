@@ -22,6 +22,7 @@ pub(super) struct Beginning {
     pub(super) short: Short,
     pub(super) briefs: u32,
     pub(super) cwnd: u32,
+    pub(super) two_per_ack: Option<u32>,
     pub(super) cwnd_known: bool,
     pub(super) phase: CongestionPhase,
     pub(super) before_idle: Option<u32>,

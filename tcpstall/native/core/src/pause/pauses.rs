@@ -81,6 +81,8 @@ pub struct Context {
     pub shaped: bool,
     /// The first data was no later than the path of the handshake explains, although later answers took less.
     pub as_in_handshake: bool,
+    /// A timeout that the tap saw only as a silence came before, and the window climbs back from a segment.
+    pub after_timeout: bool,
     /// An earlier pause of the sender left no room in the peer's window.
     pub window_filled_before: bool,
     /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.

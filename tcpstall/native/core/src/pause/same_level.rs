@@ -28,3 +28,19 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         context.dripping |= often(pause.flight_at_start);
     }
 }
+
+/// At the sender several flights of a run are smaller by a segment or more than one before them, although nothing was lost: no
+/// congestion window shrinks then (RFC 5681 §3.1), and frames of one segment show that none was deferred (Linux
+/// `tcp_tso_should_defer`). The rest of a full buffer is less than a segment, and a writer wakes for less than a third of it.
+pub(super) fn shrinks(run: &[Facts]) -> bool {
+    let single = |pause: &Facts| pause.before.bytes <= pause.before.frames * u64::from(pause.mss);
+    if !run.iter().all(|pause| pause.near_sender() && pause.losses == 0 && single(pause)) {
+        return false;
+    }
+    let (mut most, mut smaller) = (0, 0);
+    for pause in run.iter().filter(|pause| !pause.short_segment_out) {
+        smaller += usize::from(pause.segments_at_start < most);
+        most = most.max(pause.segments_at_start);
+    }
+    smaller >= ALIKE
+}

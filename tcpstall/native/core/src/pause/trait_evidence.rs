@@ -2,7 +2,9 @@
 
 use super::burst::Burst;
 use super::evidence::Facts;
+use super::merged_acks;
 use super::pauses::Context;
+use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 use crate::sender::timers;
 use crate::traits::{self, BurstAndPause, Read, Second, Tail};
 
@@ -42,11 +44,17 @@ fn learn(
         (context.traits, context.read) = (traits, *read);
     }
     let first = rounds.iter().find(|round| !round.no_burst).map_or(0, |round| round.out);
-    let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false };
-    for (pause, (round, read)) in pauses.iter_mut().zip(rounds.iter().zip(&*reads)) {
+    let merged = merged_acks::are_counted_twice(&pauses, rounds);
+    let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false, restarted: false };
+    for ((pause, context), (round, read)) in pauses.iter_mut().zip(contexts).zip(rounds.iter().zip(&*reads)) {
+        context.after_timeout = windows.is_restarted(pause);
         let Window { cwnd, before_idle, after_idle, old_known } = windows.settled(pause, round, read);
         (pause.cwnd, pause.old_window_known) = (cwnd, old_known);
         (pause.cwnd_before_idle, pause.cwnd_after_idle) = (before_idle, after_idle);
+        if let Some(window) = pause.two_per_ack.filter(|_| merged && pause.losses == 0) {
+            // Without a loss no sender of this kind leaves slow start (RFC 5681 §3.1).
+            (pause.cwnd, pause.phase) = (window.max(pause.segments_held), CongestionPhase::SlowStart);
+        }
     }
     pauses
 }
@@ -74,9 +82,19 @@ struct Windows {
     after_idle: Option<u32>,
     /// A loss has lowered the window since it was last known.
     lost: bool,
+    /// The retransmission timer has lowered the window to a segment, and the flights still climb back.
+    restarted: bool,
 }
 
 impl Windows {
+    /// A timeout that the tap saw only as a silence in the middle of a write came before the `pause`: the window began again with
+    /// a segment (RFC 5681 §3.1).
+    fn is_restarted(&mut self, pause: &Facts) -> bool {
+        let restarted = self.restarted && !pause.first && !pause.is_turn() && pause.segments_at_start < INITIAL_WINDOW;
+        self.restarted = restarted || pause.broke_off();
+        restarted
+    }
+
     /// The window at the next `pause`. Idle periods that were losses are none: a loss lowered the window, not the idling.
     fn settled(&mut self, pause: &Facts, round: &BurstAndPause, read: &Read) -> Window {
         let mut window = Window::of(pause);

@@ -6,6 +6,7 @@ pub use self::steady::Stance;
 use super::ack_sample::AckSample;
 use super::cubic::{CUBIC_BETA, Cubic};
 use super::hystart::HyStart;
+use super::two_per_ack::TwoPerAck;
 use crate::time::Nanos;
 
 /// Initial window of current stacks, segments: RFC 6928 §2.
@@ -68,6 +69,8 @@ pub struct Cwnd {
     left_slow_start: bool,
     /// Window and ssthresh before the last loss, in case the loss is undone.
     before_loss: Option<(f64, f64)>,
+    /// The window if each ACK counts for two segments at most.
+    two_per_ack: TwoPerAck,
 }
 
 impl Default for Cwnd {
@@ -95,6 +98,7 @@ impl Default for Cwnd {
             hystart: HyStart::default(),
             left_slow_start: false,
             before_loss: None,
+            two_per_ack: TwoPerAck::default(),
         }
     }
 }
@@ -133,6 +137,11 @@ impl Cwnd {
         self.window as u32
     }
 
+    /// The congestion window if each ACK counts for two segments at most, where that is less and the sender never had more out.
+    pub fn two_per_ack(&self) -> Option<u32> {
+        self.two_per_ack.segments().filter(|window| *window < self.segments())
+    }
+
     /// Phase of the congestion control now.
     pub fn phase(&self) -> CongestionPhase {
         match (self.recover.or(self.lost_until), self.window < self.ssthresh, self.grown) {
@@ -146,19 +155,20 @@ impl Cwnd {
     /// Starts the connection with the initial window.
     pub fn begins(&mut self) {
         self.certain = true;
+        self.two_per_ack = TwoPerAck::starting(self.initial);
     }
 
     /// Ends the handshake after `lost` timeouts of this end's SYN or SYN-ACK: after more than one of them Linux starts
     /// from a single segment (tcp_init_transfer; RFC 6298 §5.7 would do so after the first).
     pub fn is_established(&mut self, lost: u32) {
         if lost > 1 {
-            self.window = 1.0;
+            (self.window, self.two_per_ack) = (1.0, TwoPerAck::default());
         }
     }
 
     /// Takes in that packets are missing: the window is unknown until an idle period resets it to the initial one.
     pub fn lose_track(&mut self) {
-        self.certain = false;
+        (self.certain, self.two_per_ack) = (false, TwoPerAck::default());
     }
 
     /// True while every step of the window was seen.
@@ -190,6 +200,7 @@ impl Cwnd {
     #[inline]
     pub fn on_send(&mut self, out: u32, snd_una: i64, snd_nxt: i64) {
         let flight = f64::from(out);
+        self.two_per_ack.on_send(out);
         if let Some((before, lowered)) = self.unconfirmed
             && flight > NO_RESTART * lowered
             && !self.grown_since_idle(lowered)
@@ -245,6 +256,7 @@ impl Cwnd {
             return;
         }
         self.grown = true;
+        self.two_per_ack.on_ack(segments);
         if self.window < self.ssthresh {
             // Linux tcp_is_cwnd_limited: in slow start the window may reach twice the largest flight.
             if self.hystart.ends_slow_start(self.window, ack) {
@@ -281,6 +293,7 @@ impl Cwnd {
             return;
         }
         self.losses += 1;
+        self.two_per_ack = TwoPerAck::default();
         self.from_unknown = false;
         self.before_loss = Some((self.window, self.ssthresh));
         let before = self.window_at_loss(out);
@@ -312,6 +325,7 @@ impl Cwnd {
             self.ssthresh = (before * self.decrease).max(2.0);
         }
         self.losses += 1;
+        self.two_per_ack = TwoPerAck::default();
         self.window = 1.0;
         self.recover = None;
         self.lost_until = Some(snd_nxt);
@@ -342,6 +356,7 @@ impl Cwnd {
         if idle <= rto || rto <= Nanos::ZERO {
             return;
         }
+        self.two_per_ack.restarts(self.initial);
         let before = self.window;
         let floor = f64::from(self.initial).min(before);
         let timeouts = ((idle.0 - 1) / rto.0).min(32);

@@ -6,6 +6,8 @@ pub mod cwnd;
 mod hystart;
 pub mod sizes;
 pub mod timers;
+mod two_per_ack;
 
 pub use ack_sample::AckSample;
 pub use cwnd::Cwnd;
+pub use two_per_ack::MOST_PER_ACK;

@@ -73,6 +73,7 @@ impl Builder {
             reading: self.reading.backlog(ending.time.max(self.burst.end)),
             // More segments in flight than the model allows: a larger initial window, or growth that the model missed.
             cwnd: at.cwnd.max(segments_held),
+            two_per_ack: at.two_per_ack,
             phase: at.phase,
             losses: cwnd.losses(),
             cwnd_before_idle: at.before_idle,
