@@ -11,7 +11,7 @@
 //! Source    RFC 7323 §4.3 (data released by an ACK echoes its TSval); Linux `sk_stream_wait_memory`, `sk_stream_write_space`
 //!           (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells, after losses only
-//!           one alike to the byte; a single flight before and after which no ACK released more with half as much in flight, unless
+//!           one alike to the byte; a single flight before and after which no ACK released more with a large part of it in flight, unless
 //!           flights alike to the byte end at ACKs too and none is larger, or one of a sender most of whose waits no ACK ended: a buffer
 //!           that is full once is full again; a single flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
 //!           segments, or few bytes: a buffer that small shows round after round.

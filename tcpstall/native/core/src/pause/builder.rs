@@ -211,7 +211,7 @@ impl Builder {
                 short: half.short_segment_out(),
                 briefs: half.briefs_out(),
                 cwnd: cwnd.segments(),
-                two_per_ack: cwnd.two_per_ack(),
+                two_per_ack: cwnd.stance().two_per_ack(),
                 cwnd_known: cwnd.certain(),
                 phase: cwnd.phase(),
                 before_idle: cwnd.before_idle(),

@@ -137,11 +137,6 @@ impl Cwnd {
         self.window as u32
     }
 
-    /// The congestion window if each ACK counts for two segments at most, where that is less and the sender never had more out.
-    pub fn two_per_ack(&self) -> Option<u32> {
-        self.two_per_ack.segments().filter(|window| *window < self.segments())
-    }
-
     /// Phase of the congestion control now.
     pub fn phase(&self) -> CongestionPhase {
         match (self.recover.or(self.lost_until), self.window < self.ssthresh, self.grown) {

@@ -93,6 +93,7 @@ impl Builder {
                 room: acked.room_before,
                 cwnd: put_off.stance.segments(),
                 phase: put_off.stance.phase(),
+                two_per_ack: put_off.stance.two_per_ack(),
                 ..*beginning
             };
         }

@@ -4,7 +4,7 @@ use super::beats::Beats;
 use super::given_up;
 use super::idle;
 use super::kind::FindingKind;
-use super::weight::{MESSAGE, weight};
+use super::weight::{LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::{Cause, details};
 use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE, ConnectionRow, Exchange};
 use crate::flow::End;
@@ -12,8 +12,6 @@ use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
 use crate::time::Nanos;
 
-/// Segment size that every host accepts (RFC 9293 §3.7.1).
-pub(super) const LEAST_SEGMENT: u64 = 536;
 /// Payload of a full segment on most paths: 1,500 bytes less the headers of IPv4.
 const FULL_SEGMENT: u64 = 1_460;
 /// Shortest silence between two events of a server that only tells: a transfer pauses more shortly.

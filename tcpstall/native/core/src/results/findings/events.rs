@@ -88,8 +88,18 @@ struct Talk<'a> {
     /// No SYN was captured.
     began_before: bool,
     tls: bool,
-    /// Lengths of the client's messages after which it spoke again of its own accord, long after them.
+    /// Lengths of the client's messages after which it spoke again of its own accord, long after them, in order.
     unanswered: Vec<u64>,
+    /// Waits of the client for its peer: start, and length of what it had said.
+    awaiting: Vec<(Nanos, u64)>,
+    /// Silences of the server in the middle of what it said, in order: start, end, weight, and length of what came before.
+    paused: Vec<(Nanos, Nanos, i64, Option<u64>)>,
+    /// Length of each request, and whether it was answered soon, in order.
+    soon: Vec<(u64, bool)>,
+    /// Lengths of each request and of its answer, in order.
+    pairs: Vec<(u64, u64)>,
+    /// Lengths of the requests that may be long polls, in order.
+    polls: Vec<u64>,
     /// The client's small messages that follow the server's at once are replies.
     replies: bool,
     /// The client's messages over TLS are as short as acknowledgements, with few exceptions.
@@ -105,17 +115,36 @@ impl Talk<'_> {
             let idle = stall.sender == End::Client && stall.cause == Cause::AppLimited && stall.detail == details::IDLE;
             idle && stall.ended && weight(stall) >= UNPROMPTED_AFTER.0
         };
-        let unanswered = row.stalls.iter().filter(spoke_again).filter_map(|stall| stall.evidence.burst_bytes);
+        let stalls_of = |end: End, detail: &'static str| {
+            row.stalls
+                .iter()
+                .filter(move |stall| stall.sender == end && stall.cause == Cause::AppLimited && stall.detail == detail)
+        };
+        let burst = |stall: &StallRow| stall.evidence.burst_bytes;
+        let unanswered = row.stalls.iter().filter(spoke_again).filter_map(burst).filter(|bytes| *bytes <= SEGMENT);
+        let awaiting = stalls_of(End::Client, details::AWAITING_PEER)
+            .filter_map(|stall| burst(stall).map(|bytes| (stall.start_ns, bytes)));
+        let paused = stalls_of(End::Server, details::IDLE)
+            .map(|stall| (stall.start_ns, stall.end_ns, weight(stall), burst(stall)));
+        let base = row.base_rtt_ns.unwrap_or_default();
         let mut talk = Talk {
             row,
             exchanges,
             began_before: row.handshake.duration_ns.is_none(),
             tls: carries_tls(row),
-            unanswered: unanswered.filter(|bytes| *bytes <= SEGMENT).collect(),
+            unanswered: in_order(unanswered),
+            awaiting: in_order(awaiting),
+            paused: in_order(paused),
+            soon: in_order(exchanges.iter().map(|one| (one.request_bytes, one.waited_ns <= base + SOON))),
+            pairs: in_order(exchanges.iter().map(|one| (one.request_bytes, one.response_bytes))),
+            polls: Vec::new(),
             replies: false,
             acknowledges: false,
             only_replies: false,
         };
+        talk.polls = in_order(
+            (0..exchanges.len()).filter(|&index| talk.polls(index)).map(|index| exchanges[index].request_bytes),
+        );
         (talk.replies, talk.acknowledges, talk.only_replies) =
             (talk.has_replies(), talk.acknowledges(), talk.only_replies());
         talk
@@ -205,18 +234,19 @@ impl Talk<'_> {
     /// Number of the client's messages as long as this that were not answered, although the client had time to wait; and whether
     /// messages of this length are mostly answered soon, so that they want answers.
     fn unanswered_alike(&self, index: usize) -> (usize, bool) {
+        if self.unanswered.is_empty() {
+            return (0, true);
+        }
         let exchange = &self.exchanges[index];
         // The client waited after its last words.
-        let inside = |stall: &&StallRow| {
-            let waits = stall.sender == End::Client && stall.detail == details::AWAITING_PEER;
-            waits && (exchange.start_ns..exchange.end_ns).contains(&stall.start_ns)
-        };
-        let bursts = self.row.stalls.iter().filter(inside).filter_map(|stall| stall.evidence.burst_bytes);
-        let lengths: Vec<u64> = bursts.chain([exchange.request_bytes]).collect();
-        let unanswered = self.unanswered.iter().filter(|bytes| lengths.contains(bytes)).count();
-        let alike = || self.exchanges.iter().filter(|other| other.request_bytes == exchange.request_bytes);
-        let soon = alike().filter(|other| other.waited_ns <= self.base() + SOON).count();
-        (unanswered, 2 * soon >= alike().count())
+        let last_words = between(&self.awaiting, |one| one.0, exchange.start_ns, exchange.end_ns);
+        let mut lengths: Vec<u64> = last_words.iter().map(|one| one.1).chain([exchange.request_bytes]).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        let unanswered = lengths.iter().map(|length| count(&self.unanswered, length)).sum();
+        let (soon, late) =
+            (count(&self.soon, &(exchange.request_bytes, true)), count(&self.soon, &(exchange.request_bytes, false)));
+        (unanswered, soon >= late)
     }
 
     /// The client only acknowledged what it had been told.
@@ -229,37 +259,38 @@ impl Talk<'_> {
 
     fn is_perhaps_an_event(&self, index: usize) -> bool {
         let exchange = &self.exchanges[index];
+        if exchange.waited_ns < UNPROMPTED_AFTER {
+            return false;
+        }
         let small = (1..=MESSAGE).contains(&exchange.request_bytes);
         let unanswered = self.row.connection.unanswered;
         let mostly = unanswered >= UNANSWERED && unanswered >= self.exchanges.len() as u64;
         let acknowledges = self.tls && exchange.acknowledges() && index >= SET_UP;
-        let perhaps = acknowledges || self.began_before && (small || mostly) || small && self.was_told(index);
-        perhaps && exchange.waited_ns >= UNPROMPTED_AFTER
+        acknowledges || self.began_before && (small || mostly) || small && self.was_told(index)
     }
 
     /// The client's message follows at once on one that the server had sent of its own accord.
     fn was_told(&self, index: usize) -> bool {
         let asked = self.exchanges[index].start_ns;
-        let unasked = |stall: &StallRow| {
-            let idle = stall.sender == End::Server && stall.cause == Cause::AppLimited && stall.detail == details::IDLE;
-            let just = (asked - stall.end_ns).or_zero() <= self.base() + REPLY && stall.end_ns <= asked;
-            idle && just && weight(stall) >= UNPROMPTED_AFTER.0
+        let unasked = |&&(_, end, length, _): &&(Nanos, Nanos, i64, Option<u64>)| {
+            end <= asked && asked - end <= self.base() + REPLY && length >= UNPROMPTED_AFTER.0
         };
-        self.row.stalls.iter().any(unasked)
+        let until = self.paused.partition_point(|paused| paused.0 < asked);
+        self.paused[..until].last().filter(unasked).is_some()
     }
 
     /// The client asked the same at once before and after: it waits for news. Or it asked at once after the answer with which the
     /// capture begins, and had another answer of that length.
     fn is_long_poll(&self, index: usize) -> bool {
-        let polls = |index: usize| {
-            let before = self.follows(index) || index == 0 && self.began_before;
-            let again = index + 1 == self.exchanges.len() || self.follows(index + 1);
-            before && again && self.exchanges[index].waited_ns >= LONG
-        };
-        let same = |other: &usize| self.exchanges[*other].request_bytes == self.exchanges[index].request_bytes;
-        polls(index)
-            && (self.repeats_answer(index)
-                || (0..self.exchanges.len()).filter(same).filter(|&other| polls(other)).count() >= 2)
+        let alike = count(&self.polls, &self.exchanges[index].request_bytes);
+        self.polls(index) && (alike >= 2 || self.repeats_answer(index))
+    }
+
+    /// It was asked at once, answered late, and asked at once again.
+    fn polls(&self, index: usize) -> bool {
+        let before = self.follows(index) || index == 0 && self.began_before;
+        let again = index + 1 == self.exchanges.len() || self.follows(index + 1);
+        before && again && self.exchanges[index].waited_ns >= LONG
     }
 
     /// The capture begins with data of the server as long as this first answer, and the client asked at once after it.
@@ -280,16 +311,26 @@ impl Talk<'_> {
             return true;
         }
         let exchange = &self.exchanges[index];
-        let inside = |stall: &&StallRow| {
-            let idle = stall.sender == End::Server && stall.cause == Cause::AppLimited && stall.detail == details::IDLE;
-            idle && (exchange.start_ns..exchange.end_ns).contains(&stall.start_ns)
-        };
-        let Some(first) = self.row.stalls.iter().find(inside) else { return false };
-        let whole = |(other, one): (usize, &Exchange)| {
-            let same =
-                one.request_bytes == exchange.request_bytes && Some(one.response_bytes) == first.evidence.burst_bytes;
-            other != index && same
-        };
-        self.exchanges.iter().enumerate().any(whole)
+        let inside = between(&self.paused, |paused| paused.0, exchange.start_ns, exchange.end_ns);
+        let Some((.., Some(bytes))) = inside.first() else { return false };
+        let own = usize::from(exchange.response_bytes == *bytes);
+        count(&self.pairs, &(exchange.request_bytes, *bytes)) > own
     }
+}
+
+fn in_order<T: Ord>(of: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = of.collect();
+    all.sort_unstable();
+    all
+}
+
+/// Number of equal ones.
+fn count<T: Ord>(of: &[T], one: &T) -> usize {
+    of.partition_point(|other| other <= one) - of.partition_point(|other| other < one)
+}
+
+/// Those whose time is in the span, of all in order.
+fn between<T>(of: &[T], time: impl Fn(&T) -> Nanos, from: Nanos, to: Nanos) -> &[T] {
+    let first = of.partition_point(|one| time(one) < from);
+    &of[first..of.partition_point(|one| time(one) < to).max(first)]
 }

@@ -1,7 +1,6 @@
 //! Tells clients that closed while the server owed them an answer: a timer of theirs ran out.
 
-use super::application::LEAST_SEGMENT;
-use super::weight::{MESSAGE, weight};
+use super::weight::{LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::Cause;
 use crate::flow::End;
 use crate::flow::rounds::InVain;

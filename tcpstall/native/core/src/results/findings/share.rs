@@ -3,13 +3,13 @@
 use smallvec::smallvec;
 
 use super::accept;
-use super::application::{LEAST_SEGMENT, of_application};
+use super::application::of_application;
 use super::beats::Beats;
 use super::given_up::given_up;
 use super::idle;
 use super::kind::FindingKind;
 use super::rate::{RATE_SEGMENTS, hardly_seen, main_sender, rate, round_trips};
-use super::weight::weight;
+use super::weight::{LEAST_SEGMENT, weight};
 use crate::causes::Cause;
 use crate::causes::details;
 use crate::few::Few;

@@ -7,6 +7,9 @@ use crate::results::rows::StallRow;
 /// 80 bytes.
 pub(super) const MESSAGE: u64 = 128;
 
+/// Segment size that every host accepts (RFC 9293 §3.7.1).
+pub(super) const LEAST_SEGMENT: u64 = 536;
+
 /// Own length of a wait: for an answer the time since its request, for any other wait its whole length. The silence
 /// before the request was the peer's.
 pub(super) fn weight(stall: &StallRow) -> i64 {

@@ -1,18 +1,24 @@
 //! The congestion window of a steady sender: nothing but growth.
 
-use super::{CongestionPhase, Cwnd};
+use super::{CongestionPhase, Cwnd, TwoPerAck};
 
 /// The window at some moment of a steady sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Stance {
     window: f64,
     ssthresh: f64,
+    two_per_ack: TwoPerAck,
 }
 
 impl Stance {
     /// The congestion window, segments.
     pub fn segments(&self) -> u32 {
         self.window as u32
+    }
+
+    /// The congestion window if each ACK counts for two segments at most, where that is less and the sender never had more out.
+    pub fn two_per_ack(&self) -> Option<u32> {
+        self.two_per_ack.segments().filter(|window| *window < self.segments())
     }
 
     /// Phase of the congestion control.
@@ -31,6 +37,6 @@ impl Cwnd {
     /// The window and the threshold of slow start now.
     #[inline]
     pub fn stance(&self) -> Stance {
-        Stance { window: self.window, ssthresh: self.ssthresh }
+        Stance { window: self.window, ssthresh: self.ssthresh, two_per_ack: self.two_per_ack }
     }
 }
