@@ -6,7 +6,7 @@
 //!           row at least the first burst after an idle stops at the same count, a little below the lowered window. Not where
 //!           less than the lowered window was out, without a climb: a loss had left that; nor where flights stand at the same level
 //!           over {plateau_rounds} rounds, the next one included: a window in slow start grows; nor, without a climb away from the sender,
-//!           for less than half of a round trip: no window holds a sender that shortly
+//!           for much less than a round trip: no window holds a sender that shortly
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`

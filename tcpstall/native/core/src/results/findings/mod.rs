@@ -22,8 +22,7 @@ mod weight;
 
 pub use self::kind::FindingKind;
 pub(super) use self::parts::{columns, parts};
-pub use self::row::FindingRow;
-pub use self::upstream::WaitedFor;
+pub use self::row::{FindingRow, WaitedFor};
 
 use std::cmp::Reverse;
 

@@ -7,13 +7,24 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::share::Share;
-use super::upstream::WaitedFor;
 use super::{Clients, Finding, FindingKind, Key};
 use crate::flow::End;
 use crate::json::{self, Print};
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
+
+/// The service that a slow one waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WaitedFor {
+    /// Address of the service.
+    #[serde(serialize_with = "told")]
+    pub address: Address,
+    /// Port of the service.
+    pub port: u16,
+    /// Share of the slow answers' time in which it had a request, 0 to 1.
+    pub share: f64,
+}
 
 /// The same cause at the same service: its flows, its time, and the flow that shows it best.
 #[derive(Clone, Debug, PartialEq, Serialize)]

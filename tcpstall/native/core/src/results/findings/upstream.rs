@@ -5,10 +5,8 @@
 
 use std::hash::Hash;
 
-use hashbrown::HashMap;
-use serde::Serialize;
-
 use super::kind::FindingKind;
+use super::row::WaitedFor;
 use super::share::Share;
 use crate::exchange::{Exchange, Phase};
 use crate::flow::End;
@@ -16,6 +14,7 @@ use crate::results::outcome::Outcome;
 use crate::results::rows::FlowRow;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
+use hashbrown::HashMap;
 
 /// Shortest slow answer that is looked at, and shortest wait for another service.
 const LEAST_OWED: Nanos = Nanos::from_millis(10);
@@ -33,18 +32,6 @@ const BETWEEN: i64 = 4;
 const ATTEMPT: Nanos = Nanos::from_millis(1_000);
 /// Least confidence that the capture was taken at an end.
 const SURE: f32 = 0.8;
-
-/// The service that a slow one waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct WaitedFor {
-    /// Address of the service.
-    #[serde(serialize_with = "super::row::told")]
-    pub address: Address,
-    /// Port of the service.
-    pub port: u16,
-    /// Share of the slow answers' time in which it had a request, 0 to 1.
-    pub share: f64,
-}
 
 /// What services owed, and what was asked of them, for as many as fit.
 #[derive(Clone, Default)]
