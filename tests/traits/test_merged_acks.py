@@ -38,10 +38,11 @@ def test_flights_that_grow_by_two_segments_an_ack_fill_the_congestion_window(sce
     assert all(confidence >= 0.8 for _, confidence, _ in found)
 
 
-@fires
-def test_one_flight_that_fills_such_a_window_is_unsure(scene: Scene) -> None:
-    cause, confidence, window = flights(scene, (10, 12, 20), covered=(2, 8))[-1]
-    assert (cause, confidence < 0.8, window) == ("cwnd-limited", True, 30)
+@near_miss
+def test_one_flight_that_fills_such_a_window_shows_none(scene: Scene) -> None:
+    """A send buffer may hold as much by accident."""
+    cause, _, window = flights(scene, (10, 12, 20), covered=(2, 8))[-1]
+    assert (cause == "cwnd-limited", window) == (False, 30)
 
 
 @near_miss

@@ -76,7 +76,6 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
         Verdict::Yes(proof) => Verdict::Yes(proof),
         other => {
             let proof = by_growth(pause, limits).or_else(|| by_report(pause)).or_else(|| by_count(pause, limits));
-            let proof = proof.or_else(|| by_merged_acks(pause, limits));
             proof.map_or(other, Verdict::Yes)
         }
     }
@@ -118,15 +117,6 @@ fn by_count(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let waits = pause.ended && !pause.is_turn() && (pause.acks > 0 || pause.left_in_flight > 0);
     let other = pause.context.brimful || stands_from_the_start(pause, limits) || ran_out(pause);
     (fills && waits && !other).then_some(Proof { detail: phase(pause), confidence: KEEPS_BACK })
-}
-
-/// As many whole segments were out as slow start allows where each ACK counts for two segments at most, however many it covers.
-fn by_merged_acks(pause: &Pause, limits: &Limits) -> Option<Proof> {
-    let fills = pause.losses == 0 && pause.cwnd_known && pause.fills_two_per_ack(pause.segments_held);
-    let waits = pause.released_by_ack() && !pause.is_turn() && !pause.flight_unknown && pause.has_room() == Some(true);
-    let stands = pause.context.plateau_rounds >= limits.plateau_rounds || pause.context.brimful;
-    let large = pause.segments_held > INITIAL_WINDOW && pause.before.ends_whole(pause.mss);
-    (fills && waits && large && !stands).then_some(Proof { detail: details::SLOW_START, confidence: 0.7 })
 }
 
 /// Detail of a full window, by the phase of its growth.
@@ -200,7 +190,9 @@ fn ran_out(pause: &Pause) -> bool {
     let burst = &pause.before;
     let end = u64::from(burst.pushes) < burst.frames && burst.last_frame < burst.first_frame;
     let short = 2 * pause.flight_at_start < i64::from(pause.segments_at_start) * i64::from(pause.mss);
-    let let_go = pause.near_sender() && pause.released_by_ack();
+    // Away from the sender nobody sees that; a window that is full to the segment is no accident.
+    let let_go =
+        if pause.near_sender() { pause.released_by_ack() } else { !short && pause.segments_at_start == pause.cwnd };
     burst.pushed && burst.last_frame < pause.mss && pause.mss_known && (end || short) && !let_go
 }
 
