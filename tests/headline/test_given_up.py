@@ -1,11 +1,15 @@
 """Clients that close while the server owes them an answer: their timers ran out."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tcpstall import analyze
 from tcpstall.findings import Finding, advice, findings, sentence
+from tests.cli.conftest import Run
+from tests.cli.conftest import here as here
+from tests.page.prose import prose
 from tests.scene import Scene
 from tests.scene.network import Tap
 
@@ -43,6 +47,15 @@ def test_a_request_that_is_given_up_leads_with_the_time_that_its_client_waited(
     assert row.time_ns == pytest.approx(2e9, rel=0.02)
     assert sentence(row).startswith("10.0.0.2:80 left 1 request without an answer: the client gave up after 2.0")
     assert "the client's timeout" in advice(row)
+
+
+def test_the_page_says_so_too(here: Run, scene: Scene, tmp_path: Path) -> None:
+    gives_up(scene, 2_000)
+    page = tmp_path / "page.html"
+    here("report", scene.capture("server"), "-o", page)
+    text = prose(page.read_text())
+    assert "1 request had no answer" in text
+    assert "nobody waited longer" not in text
 
 
 def test_several_that_wait_equally_long_have_one_timer(scene: Scene) -> None:
