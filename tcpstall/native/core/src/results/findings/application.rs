@@ -4,7 +4,7 @@ use super::beats::Beats;
 use super::given_up;
 use super::idle;
 use super::kind::FindingKind;
-use super::weight::{LEAST_SEGMENT, MESSAGE, weight};
+use super::weight::{FULL_SEGMENT, LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::{Cause, details};
 use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE, ConnectionRow, Exchange};
 use crate::flow::End;
@@ -12,10 +12,6 @@ use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
 use crate::time::Nanos;
 
-/// Payload of a full segment on most paths: 1,500 bytes less the headers of IPv4.
-const FULL_SEGMENT: u64 = 1_460;
-/// Shortest silence between two events of a server that only tells: a transfer pauses more shortly.
-const BETWEEN_EVENTS: Nanos = Nanos::from_millis(250);
 /// Time after which a greeting, or an answer of a few bytes, is late: a lookup of the client's name that fails takes seconds, and
 /// so does a lock.
 const LATE: Nanos = Nanos::from_millis(1_000);
@@ -69,7 +65,7 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     if idle::is_notice(row, stall) || idle::had_said_all(row, stall) || idle::had_acknowledged(row, stall) {
         return FindingKind::Idle;
     }
-    if stall.sender == End::Server && (pushes(row) || only_tells(row)) {
+    if stall.sender == End::Server && (pushes(row) || beats.events.only_tells) {
         return FindingKind::Messages;
     }
     if may_be_an_event(row, stall) {
@@ -125,17 +121,6 @@ pub(super) fn sends_messages(row: &FlowRow) -> bool {
 fn pushes(row: &FlowRow) -> bool {
     let ConnectionRow { exchanges, unprompted, .. } = row.connection;
     unprompted >= MESSAGES && 2 * unprompted >= exchanges
-}
-
-/// The connection began before the capture, the client said nothing in it, and the server a message of a segment now and then: it
-/// tells events, or speaks by a timer.
-fn only_tells(row: &FlowRow) -> bool {
-    let between = |stall: &&StallRow| {
-        stall.sender == End::Server && stall.cause == Cause::AppLimited && weight(stall) >= BETWEEN_EVENTS.0
-    };
-    let waits = row.stalls.iter().filter(between);
-    let silent = row.handshake.duration_ns.is_none() && row.directions.client.bytes == 0;
-    silent && row.directions.server.bytes <= (waits.count() as u64 + 1) * FULL_SEGMENT
 }
 
 /// The connection began before the capture, and the server was silent for long before no more than a segment: what it had said before

@@ -3,7 +3,7 @@
 
 use super::idle::carries_tls;
 use super::kind::FindingKind;
-use super::weight::{MESSAGE, weight};
+use super::weight::{FULL_SEGMENT, MESSAGE, weight};
 use crate::causes::{Cause, details};
 use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE, Exchange};
 use crate::flow::End;
@@ -19,6 +19,8 @@ const SOON: Nanos = Nanos::from_millis(500);
 const LATE: Nanos = Nanos::from_millis(1_000);
 /// Shortest wait of a long poll.
 const LONG: Nanos = Nanos::from_millis(10_000);
+/// Shortest silence between two events of a server that only tells: a transfer pauses more shortly.
+const BETWEEN_EVENTS: Nanos = Nanos::from_millis(250);
 /// Replies that make a habit.
 const REPLIES: usize = 3;
 /// Ratio from which times differ: of replies and requests, and of replies among themselves.
@@ -51,6 +53,8 @@ pub(super) struct Events {
     gone_on: Vec<(Nanos, Nanos)>,
     /// A client that had said little may have waited for the wait's end, but no exchange shows that.
     perhaps: bool,
+    /// The server only tells.
+    pub(super) only_tells: bool,
 }
 
 impl Events {
@@ -60,7 +64,8 @@ impl Events {
         let told = spans().filter_map(|(index, start, end)| talk.told(index).map(|told| (start, end, told))).collect();
         let gone_on = spans().filter(|(index, ..)| talk.goes_on(*index)).map(|(_, start, end)| (start, end)).collect();
         let little = row.directions.client.bytes <= row.directions.client.segments * MESSAGE;
-        Events { told, gone_on, perhaps: talk.began_before && little && talk.exchanges.is_empty() }
+        let perhaps = talk.began_before && little && talk.exchanges.is_empty();
+        Events { told, gone_on, perhaps, only_tells: only_tells(row) }
     }
 
     /// A silence before the server's message, where that may have been an event.
@@ -316,6 +321,17 @@ impl Talk<'_> {
         let own = usize::from(exchange.response_bytes == *bytes);
         count(&self.pairs, &(exchange.request_bytes, *bytes)) > own
     }
+}
+
+/// The connection began before the capture, the client said nothing in it, and the server a message of a segment now and then: it
+/// tells events, or speaks by a timer.
+fn only_tells(row: &FlowRow) -> bool {
+    let between = |stall: &&StallRow| {
+        stall.sender == End::Server && stall.cause == Cause::AppLimited && weight(stall) >= BETWEEN_EVENTS.0
+    };
+    let waits = row.stalls.iter().filter(between);
+    let silent = row.handshake.duration_ns.is_none() && row.directions.client.bytes == 0;
+    silent && row.directions.server.bytes <= (waits.count() as u64 + 1) * FULL_SEGMENT
 }
 
 fn in_order<T: Ord>(of: impl Iterator<Item = T>) -> Vec<T> {

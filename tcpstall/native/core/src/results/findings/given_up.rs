@@ -31,7 +31,9 @@ pub(super) fn given_up(row: &FlowRow) -> Option<Nanos> {
 
 /// The client's farewell before it closed, after the wait.
 pub(super) fn is_last_word(row: &FlowRow, stall: &StallRow) -> bool {
-    last_words(row).is_some_and(|words| words.number == stall.number) && given_up(row).is_some()
+    let closed = row.connection.closed_ns.unwrap_or_default();
+    let near = stall.sender == End::Client && stall.end_ns <= closed && closed - stall.end_ns < PATIENCE;
+    near && last_words(row).is_some_and(|words| words.number == stall.number) && given_up(row).is_some()
 }
 
 /// The pause of the client between its request and a few bytes right before it closed, as of a TLS alert.

@@ -105,11 +105,14 @@ pub(super) fn carries_tls(row: &FlowRow) -> bool {
 
 /// True if the wait of a server ended with a word of TLS that is no piece of an answer: a ping, a notice, a goodbye.
 pub(super) fn is_notice(row: &FlowRow, stall: &StallRow) -> bool {
-    let of_server = stall.sender == End::Server && stall.detail == details::IDLE && carries_tls(row);
     let within = |bytes: u64, after: Nanos| (1..=bytes).contains(&stall.then_bytes) && weight(stall) >= after.0;
-    let next = row.stalls.iter().find(|other| other.sender == stall.sender && other.start_ns >= stall.end_ns);
-    let alone = next.is_none_or(|next| next.duration_ns >= LEAST_IDLE);
-    of_server && alone && (within(ACKNOWLEDGEMENT, UNPROMPTED_AFTER) || within(MESSAGE, UNANSWERED_AFTER))
+    let word = within(ACKNOWLEDGEMENT, UNPROMPTED_AFTER) || within(MESSAGE, UNANSWERED_AFTER);
+    let of_server = stall.sender == End::Server && stall.detail == details::IDLE && carries_tls(row);
+    // Only after seconds of silence the rest of the flow is looked at.
+    of_server && word && {
+        let next = row.stalls.iter().find(|other| other.sender == stall.sender && other.start_ns >= stall.end_ns);
+        next.is_none_or(|next| next.duration_ns >= LEAST_IDLE)
+    }
 }
 
 /// True if the end had said little before a long silence of its own: that was a message, and the next data another. A

@@ -7,6 +7,9 @@ use crate::results::rows::StallRow;
 /// 80 bytes.
 pub(super) const MESSAGE: u64 = 128;
 
+/// Payload of a full segment on most paths: 1,500 bytes less the headers of IPv4.
+pub(super) const FULL_SEGMENT: u64 = 1_460;
+
 /// Segment size that every host accepts (RFC 9293 §3.7.1).
 pub(super) const LEAST_SEGMENT: u64 = 536;
 
