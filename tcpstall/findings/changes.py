@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import FAILURES, RATES, Finding
-from tcpstall.findings.words import service
 from tcpstall.units import counted, duration
 
 __all__ = ["advice", "gain", "remedy"]
@@ -77,7 +76,7 @@ def advice(finding: Finding) -> str:
         case "reset":
             return f"read the {finding.side}'s log: it closed by force"
         case "server-slow" | "sent-in-pieces" if finding.waited_for:
-            return f"look at {service(finding.waited_for.address, finding.waited_for.port)} first: it waited for that"
+            return f"look at {finding.waited_for.service} first: it waited for that"
         case "sent-in-pieces":
             return f"make the {finding.side}'s application write without pauses"
         case "rate-window" if not finding.retransmitted_bytes:

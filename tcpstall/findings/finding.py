@@ -70,6 +70,11 @@ class WaitedFor:
     port: int
     share: float
 
+    @property
+    def service(self) -> Endpoint:
+        """The service; as text `192.0.2.1:80`."""
+        return Endpoint(self.address, self.port)
+
 
 @record(frozen=True, slots=True)
 class Finding:
@@ -114,7 +119,7 @@ class Finding:
     further_services: bool = False
     """True where there were more services than the core counts."""
     waited_for: WaitedFor | None = None
-    """Of `server-slow`: the other service that its host waited for meanwhile, where the capture holds both."""
+    """The other service that the host of a slow one waited for meanwhile, where the capture holds both."""
     awaited_by: tuple[str, ...] = ()
     """Slow services that waited for this one: `192.0.2.1:80`."""
 

@@ -71,10 +71,10 @@ def _followed_back(rows: Sequence[Finding]) -> list[Finding]:
 
 def _explains(finding: Finding, slow: Finding) -> bool:
     """True where the slow service waited for that of the finding, whose time would be enough for it."""
-    service = slow.waited_for
-    if service is None or not finding.is_lead or finding.time_ns * _OF_THE_WAIT < slow.time_ns:
+    behind = slow.waited_for
+    if behind is None or not finding.is_lead or finding.time_ns * _OF_THE_WAIT < slow.time_ns:
         return False
-    return finding.address == service.address and finding.port in (service.port, None)
+    return finding.address == behind.address and finding.port in (behind.port, None)
 
 
 def _is_same(one: Finding, other: Finding) -> bool:

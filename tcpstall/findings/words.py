@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import RATES, Finding
+from tcpstall.model.endpoint import Endpoint
 from tcpstall.units import clock, counted, duration, number, percent, rate, size, times
 
-__all__ = ["evidence", "headline", "names", "sentence", "service", "spread", "where"]
+__all__ = ["evidence", "headline", "names", "sentence", "spread", "where"]
 
 _HEADLINES = {
     "unreachable": "unreachable",
@@ -65,13 +66,8 @@ def where(finding: Finding) -> str:
         over = "over " if finding.further_services else ""
         return f"{over}{number(finding.services)} services" if finding.services > 1 else "many services"
     if finding.port is not None:
-        return service(finding.address, finding.port)
+        return str(Endpoint(finding.address, finding.port))
     return f"{finding.address}, {counted(finding.services, 'port')}" if finding.services > 1 else finding.address
-
-
-def service(address: str, port: int) -> str:
-    """A service: `192.0.2.1:80`, `[2001:db8::1]:80`."""
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def names(finding: Finding) -> tuple[str, str]:
@@ -210,8 +206,7 @@ def _server_slow(finding: Finding) -> str:
 
 def _meanwhile(finding: Finding) -> str:
     """The service that a slow one waited for: `, while it waited for 192.0.2.1:80`."""
-    behind = finding.waited_for
-    return f", while it waited for {service(behind.address, behind.port)}" if behind else ""
+    return f", while it waited for {finding.waited_for.service}" if finding.waited_for else ""
 
 
 def _patience(finding: Finding) -> str:

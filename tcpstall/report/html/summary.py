@@ -91,12 +91,10 @@ def _lost(flow: Flow) -> str:
         return _sentence(f"{told}. It lost {lost}.")
     if not real_stalls(flow):
         shaken = flow.handshake.duration_ns is not None
-        if owed := flow.connection.unanswered:
-            included = ", the handshake included" if shaken else ""
-            return f"It lost {lost}{included}; {counted(owed, 'request')} had no answer."
-        if not shaken:
-            return f"It lost {lost}; nobody waited longer than a round trip."
-        return f"It lost {lost}, the handshake included; after that nobody waited longer than a round trip."
+        included, after = (", the handshake included", "after that ") if shaken else ("", "")
+        owed = flow.connection.unanswered
+        rest = f"{counted(owed, 'request')} had no answer" if owed else f"{after}nobody waited longer than a round trip"
+        return f"It lost {lost}{included}; {rest}."
     return f"It lost {lost}: data could have moved and did not."
 
 

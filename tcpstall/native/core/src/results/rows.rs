@@ -31,6 +31,16 @@ row! {
     }
 }
 
+impl VantageRow {
+    /// Least confidence that the capture was taken at an end: no path lies behind the tap then.
+    const SURE: f32 = 0.8;
+
+    /// The capture was taken at that end, surely.
+    pub fn is_at(&self, end: End) -> bool {
+        self.confidence >= VantageRow::SURE && self.side == end.name()
+    }
+}
+
 row! {
     /// The three-way handshake.
     #[derive(Clone, Copy, Debug, PartialEq)]

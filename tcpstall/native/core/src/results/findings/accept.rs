@@ -5,8 +5,6 @@ use crate::causes::Cause;
 use crate::flow::End;
 use crate::results::rows::{FlowRow, StallRow};
 
-/// Least confidence that the capture was taken at the server: no path lies behind the tap then.
-const SURE: f32 = 0.8;
 /// Copies of the first data that the server ignored at its own tap; one may have been damaged on its way.
 const AT_THE_SERVER: usize = 2;
 /// Copies elsewhere: a probe and two timeouts, or three timeouts, which no single loss explains.
@@ -15,14 +13,14 @@ const ELSEWHERE: usize = 3;
 /// A SYN that had reached the server was not answered, and a later one was.
 pub(super) fn ignored_syn(row: &FlowRow) -> bool {
     let (client, server) = (row.directions.client.syn.count, row.directions.server.syn.count);
-    is_at_server(row) && 0 < server && server < client
+    row.vantage.is_at(End::Server) && 0 < server && server < client
 }
 
 /// The server had completed the handshake, acknowledged nothing of the client's first data however often it came, and went on
 /// in the end.
 pub(super) fn ignored_data(row: &FlowRow, stall: &StallRow) -> bool {
     let attempts = row.stalls.iter().filter(|stall| is_of_first_data(row, stall)).map(|stall| stall.attempts.len());
-    let least = if is_at_server(row) { AT_THE_SERVER } else { ELSEWHERE };
+    let least = if row.vantage.is_at(End::Server) { AT_THE_SERVER } else { ELSEWHERE };
     is_of_first_data(row, stall) && attempts.sum::<usize>() >= least
 }
 
@@ -33,8 +31,4 @@ fn is_of_first_data(row: &FlowRow, stall: &StallRow) -> bool {
     let all = stall.evidence.in_flight_bytes.is_some_and(|bytes| bytes == first.request_bytes);
     let again = stall.cause == Cause::Retransmission && stall.sender == End::Client;
     again && inside && all && row.handshake.complete && first.response_bytes > 0
-}
-
-fn is_at_server(row: &FlowRow) -> bool {
-    row.vantage.side == End::Server.name() && row.vantage.confidence >= SURE
 }

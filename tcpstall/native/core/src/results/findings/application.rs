@@ -6,7 +6,7 @@ use super::idle;
 use super::kind::FindingKind;
 use super::weight::{FULL_SEGMENT, LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::{Cause, details};
-use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE, ConnectionRow, Exchange};
+use crate::exchange::{ACKNOWLEDGEMENT, ConnectionRow, Exchange};
 use crate::flow::End;
 use crate::flow::rounds::UNPROMPTED_AFTER;
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
@@ -104,11 +104,10 @@ fn greets_late(row: &FlowRow, stall: &StallRow) -> bool {
 /// The client said nothing, and the server closed at once after its first words, long after the connection began: it may have waited
 /// for a request in vain.
 fn only_closes(row: &FlowRow) -> bool {
-    let connection = &row.connection;
     let [words] = row.exchanges.as_deref().unwrap_or_default() else { return false };
-    let at_once = |closed: Nanos| closed >= words.end_ns && closed - words.end_ns <= AT_ONCE;
-    let closes = connection.closed_by == Some(End::Server) && connection.closed_ns.is_some_and(at_once);
-    closes && row.directions.client.bytes == 0 && words.end_ns - words.start_ns >= UNPROMPTED_AFTER
+    idle::server_closes_at(row, words.end_ns)
+        && row.directions.client.bytes == 0
+        && words.end_ns - words.start_ns >= UNPROMPTED_AFTER
 }
 
 /// Small payloads in both directions, more than one small request and its answer.

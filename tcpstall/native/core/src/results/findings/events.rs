@@ -29,8 +29,6 @@ const APART: i64 = 4;
 const BY_CHANCE: usize = 4;
 /// Messages that wanted no answer from which it is sure that others of their length want none.
 const SURE: usize = 2;
-/// Largest message that may want no answer: a segment. What is longer may be a piece of an upload.
-const SEGMENT: u64 = 1_460;
 /// Messages of one connection that wanted no answer, and from which others may want none either.
 const UNANSWERED: u64 = 3;
 /// First exchange in which a client has no settings to acknowledge before its first answer.
@@ -126,7 +124,7 @@ impl Talk<'_> {
                 .filter(move |stall| stall.sender == end && stall.cause == Cause::AppLimited && stall.detail == detail)
         };
         let burst = |stall: &StallRow| stall.evidence.burst_bytes;
-        let unanswered = row.stalls.iter().filter(spoke_again).filter_map(burst).filter(|bytes| *bytes <= SEGMENT);
+        let unanswered = row.stalls.iter().filter(spoke_again).filter_map(burst).filter(|bytes| *bytes <= FULL_SEGMENT);
         let awaiting = stalls_of(End::Client, details::AWAITING_PEER)
             .filter_map(|stall| burst(stall).map(|bytes| (stall.start_ns, bytes)));
         let paused = stalls_of(End::Server, details::IDLE)

@@ -47,12 +47,15 @@ pub(super) fn ends_with_last_words(row: &FlowRow, stall: &StallRow) -> bool {
 /// The server's last word is as short as an alert, or as a notice with one, and it closes at once after it: that is no piece of an
 /// answer, but the end of an idle connection.
 fn says_goodbye(row: &FlowRow, stall: &StallRow) -> bool {
-    let connection = &row.connection;
-    let at_once = |closed: Nanos| closed >= stall.end_ns && closed - stall.end_ns <= AT_ONCE;
-    let closes = connection.closed_by == Some(End::Server) && connection.closed_ns.is_some_and(at_once);
     let most = if weight(stall) >= LEAST_IDLE.0 { FAREWELL } else { ALERT };
     let little = stall.sender == End::Server && stall.detail == details::IDLE && (1..=most).contains(&stall.then_bytes);
-    little && closes && carries_tls(row) && is_last(row, stall)
+    little && server_closes_at(row, stall.end_ns) && carries_tls(row) && is_last(row, stall)
+}
+
+/// The server closed at once after what it said until `then`.
+pub(super) fn server_closes_at(row: &FlowRow, then: Nanos) -> bool {
+    let at_once = |closed: Nanos| closed >= then && closed - then <= AT_ONCE;
+    row.connection.closed_by == Some(End::Server) && row.connection.closed_ns.is_some_and(at_once)
 }
 
 /// No wait of the same end came after it, but before what answers the close.

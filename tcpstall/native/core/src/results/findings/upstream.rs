@@ -5,6 +5,8 @@
 
 use std::hash::Hash;
 
+use hashbrown::HashMap;
+
 use super::kind::FindingKind;
 use super::row::WaitedFor;
 use super::share::Share;
@@ -14,7 +16,6 @@ use crate::results::outcome::Outcome;
 use crate::results::rows::FlowRow;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
-use hashbrown::HashMap;
 
 /// Shortest slow answer that is looked at, and shortest wait for another service.
 const LEAST_OWED: Nanos = Nanos::from_millis(10);
@@ -30,8 +31,6 @@ const MOST: f64 = 0.75;
 const BETWEEN: i64 = 4;
 /// First wait of a client for an answer to its SYN (RFC 6298 §2.1).
 const ATTEMPT: Nanos = Nanos::from_millis(1_000);
-/// Least confidence that the capture was taken at an end.
-const SURE: f32 = 0.8;
 
 /// What services owed, and what was asked of them, for as many as fit.
 #[derive(Clone, Default)]
@@ -71,10 +70,9 @@ impl Upstreams {
 
     /// Takes in a flow.
     pub(super) fn add(&mut self, row: &FlowRow, shares: &[Share<'_>]) {
-        let (client, taken_at) =
-            (row.client.address, |end: End| row.vantage.confidence >= SURE && row.vantage.side == end.name());
+        let client = row.client.address;
         for share in shares.iter().filter(|share| Upstreams::knows(share.kind) && share.side == End::Server) {
-            let here = taken_at(End::Server) || row.server.address.is_loopback();
+            let here = row.vantage.is_at(End::Server) || row.server.address.is_loopback();
             let mut owes = |from: Nanos, to: Nanos| {
                 if to - from >= LEAST_OWED
                     && let Some(known) = of(&mut self.owed, (share.kind, row.server))
@@ -91,7 +89,7 @@ impl Upstreams {
             if wait.length() >= LEAST_ASKED
                 && let Some(known) = of(&mut self.asked, row.server)
             {
-                let here = taken_at(End::Client) || client.is_loopback();
+                let here = row.vantage.is_at(End::Client) || client.is_loopback();
                 known.takes_in(Wait { client, here, ..wait });
             }
         });
