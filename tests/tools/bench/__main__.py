@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.documents import DOCS, README, put
 from tests.tools.bench import sections
-from tests.tools.bench.cost import all_cores, cost
+from tests.tools.bench.cost import all_cores, compile_as_installed, cost
 from tests.tools.bench.sections import Bench
 from tests.tools.bench.table import MARK, beside
 
@@ -42,6 +42,7 @@ def main() -> None:
         patience_s=options.patience,
         share=QUICK if options.quick else 1,
     )
+    compile_as_installed()
     text = "\n".join(measured(bench, options.sections or list(SECTIONS), options.kinds))
     print(text)
     if options.output:

@@ -1,5 +1,6 @@
 """Cost of one run of a command, on the cores that it is given."""
 
+import compileall
 import os
 import resource
 import subprocess
@@ -35,6 +36,11 @@ class Cost:
     def took_s(self) -> float:
         """On one core its processor time, which others on the machine do not lengthen, else the time by the clock."""
         return max(self.cpu_s if self.cores == 1 else self.wall_s, CLOCK_TICK_S)
+
+
+def compile_as_installed() -> None:
+    """Compiles the program's modules: under PYTHONDONTWRITEBYTECODE each command would compile what it loads."""
+    compileall.compile_dir(REPOSITORY / "tcpstall", quiet=1)
 
 
 def cost(command: Sequence[str], cores: Cores, patience_s: float, stdin: int | IO[bytes] = subprocess.DEVNULL) -> Cost:

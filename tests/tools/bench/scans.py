@@ -4,7 +4,6 @@ Processor time of whole commands with start-up, the least of several runs. Nothi
 """
 
 import argparse
-import compileall
 import itertools
 import multiprocessing
 import os
@@ -23,7 +22,7 @@ from tcpstall.archive.names import part_name
 from tcpstall.archive.store import Part, Store
 from tests.scene import Scene
 from tests.tools.bench.captures import short
-from tests.tools.bench.cost import REPOSITORY, Cost, all_cores, cost
+from tests.tools.bench.cost import Cost, all_cores, compile_as_installed, cost
 
 KNOWN = (1_000, 10_000, 100_000)
 A_FOLDER = 200
@@ -185,8 +184,7 @@ def main() -> None:
     parser.add_argument("--known", type=int, nargs="*", default=KNOWN, help="known captures")
     parser.add_argument("--only-known", action="store_true", help="leave out small files and short connections")
     options = parser.parse_args()
-    # As it is installed: otherwise, under PYTHONDONTWRITEBYTECODE, each command compiles the modules that it loads.
-    compileall.compile_dir(REPOSITORY / "tcpstall", quiet=1)
+    compile_as_installed()
     print("| scan | of processors | time | peak memory |\n| --- | ---: | ---: | ---: |", flush=True)
     with tempfile.TemporaryDirectory(prefix="tcpstall-scans-") as scratch:
         folder = Path(scratch)
