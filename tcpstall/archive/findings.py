@@ -166,6 +166,7 @@ def _finding(row: Mapping[str, Any]) -> Finding:
         example=None,
         further_services=row["services"] > _MOST,
         waited_for=None,
+        behind=None,
         awaited_by=(),
         **sums,
     )

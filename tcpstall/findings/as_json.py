@@ -24,6 +24,7 @@ def finding_row(rank: int, finding: Finding) -> dict[str, Any]:
     row |= {name: getattr(finding, name) for name in names}
     row["details"] = dict(finding.details)
     row["waited_for"] = finding.waited_for and dataclasses.asdict(finding.waited_for)
+    row["behind"] = finding.behind and dataclasses.asdict(finding.behind)
     example = finding.example
     row["example"] = example and {
         "flow": example.flow,

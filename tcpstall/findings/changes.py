@@ -79,6 +79,8 @@ def advice(finding: Finding) -> str:
             return f"look at {finding.waited_for.service} first: it waited for that"
         case "sent-in-pieces":
             return f"make the {finding.side}'s application write without pauses"
+        case _ if finding.behind:
+            return "share the path fairly (fq_codel, CAKE), or slow that transfer down"
         case "rate-window" if not finding.retransmitted_bytes:
             return _FASTER_START
         case "cwnd-limited":

@@ -7,7 +7,7 @@ from typing import Any
 from tcpstall.model.endpoint import Endpoint, Side
 from tcpstall.records import record
 
-__all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Example", "Finding", "WaitedFor", "read"]
+__all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Behind", "Example", "Finding", "WaitedFor", "read"]
 
 FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset"})
 """Kinds of failed connections."""
@@ -77,6 +77,21 @@ class WaitedFor:
 
 
 @record(frozen=True, slots=True)
+class Behind:
+    """The transfer that filled a queue: its service, the mean delay of the queue, and the round trip without it."""
+
+    address: str
+    port: int
+    queue_ns: int
+    base_rtt_ns: int
+
+    @property
+    def service(self) -> Endpoint:
+        """The service; as text `192.0.2.1:80`."""
+        return Endpoint(self.address, self.port)
+
+
+@record(frozen=True, slots=True)
 class Finding:
     """The same cause at the same service: `side` is the end whose data waited, of `reset` the end that sent it.
 
@@ -120,6 +135,8 @@ class Finding:
     """True where there were more services than the core counts."""
     waited_for: WaitedFor | None = None
     """The other service that the host of a slow one waited for meanwhile, where the capture holds both."""
+    behind: Behind | None = None
+    """The other transfer that filled the queue which the round trips of the example went through."""
     awaited_by: tuple[str, ...] = ()
     """Slow services that waited for this one: `192.0.2.1:80`."""
 
@@ -155,6 +172,7 @@ def _finding(row: Mapping[str, Any]) -> Finding:
     known["further_services"] = row["port"] is None
     known["tenths_ns"] = tuple(row["tenths_ns"])
     known["details"] = tuple((name, span) for name, span in _named(row["details"]))
+    known["behind"] = row["behind"] and Behind(**row["behind"])
     known["example"] = example and _example(example)
     known["waited_for"] = row["waited_for"] and WaitedFor(**row["waited_for"])
     return Finding(**known)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tcpstall.causes import Detail
-from tcpstall.findings.finding import RATES, Finding
+from tcpstall.findings.finding import RATES, Behind, Finding
 from tcpstall.model.endpoint import Endpoint
 from tcpstall.units import clock, counted, duration, number, percent, rate, size, times
 
@@ -77,7 +77,8 @@ def names(finding: Finding) -> tuple[str, str]:
 
 def spread(finding: Finding) -> list[str]:
     """The distribution, its most important part first: `worst 1.00 s`, `median 720.0 ms`, `p95 950.0 ms`."""
-    if finding.counted < 2 or not finding.worst_ns or finding.kind in RATES:
+    # Of a queue the evidence matters more, and is long.
+    if finding.counted < 2 or not finding.worst_ns or finding.kind in RATES or finding.behind:
         return []
     parts = [f"worst {duration(finding.worst_ns)}", f"median {duration(finding.median_ns)}"]
     return parts if finding.services > 1 else [*parts, f"p95 {duration(finding.p95_ns)}"]
@@ -113,7 +114,8 @@ def _said(finding: Finding) -> str:
             return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
         case "server-slow":
             verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
-            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}"
+            queued = f", behind a queue that {finding.behind.service} filled" if finding.behind else ""
+            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}{queued}"
             return f"{place} {verb} slow to answer: {answers}{_meanwhile(finding)}"
         case "accept-queue":
             verb = "is" if finding.address else "are"
@@ -146,8 +148,20 @@ def _said(finding: Finding) -> str:
 
 def evidence(finding: Finding) -> str:
     """The figures that decided, in one clause; empty where the kind is enough."""
-    told = _EVIDENCE.get(finding.kind)
-    return told(finding) if told else _plain(finding)
+    if finding.behind:
+        return _through_queue(finding, finding.behind)
+    return _EVIDENCE.get(finding.kind, _plain)(finding)
+
+
+def _through_queue(finding: Finding, behind: Behind) -> str:
+    """Round trips that another transfer's queue made long: `25 waits, round trips of 236.4 ms; 20.5 ms without …`."""
+    many = {
+        "round-trips": counted(finding.exchanges, "request"),
+        "server-slow": counted(finding.counted, "late answer"),
+    }.get(finding.kind, counted(finding.waits, "wait"))
+    base = finding.example.base_rtt_ns if finding.example else None
+    each = f", round trips of {duration(base)}" if base else ""
+    return f"{many}{each}; {duration(behind.base_rtt_ns)} without the queue that {behind.service} filled"
 
 
 def _unanswered(finding: Finding) -> str:

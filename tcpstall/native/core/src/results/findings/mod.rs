@@ -12,6 +12,7 @@ mod given_up;
 mod idle;
 mod kind;
 mod parts;
+mod queues;
 mod rate;
 mod room;
 mod row;
@@ -28,6 +29,7 @@ use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
+use self::queues::Queues;
 pub(super) use self::rate::rate_set_by;
 use self::row::{Example, place};
 use self::share::{Share, shares};
@@ -43,8 +45,8 @@ use crate::wire::{Address, Endpoint};
 /// Details of a cause that are listed separately.
 const DETAILS: usize = 16;
 
-/// Slow services of which it is looked up what they waited for.
-const SLOW: usize = 64;
+/// Findings of which it is looked up what they waited for, and behind which queue.
+const LOOKED_UP: usize = 64;
 
 /// Key of a finding: the kind, the end that it is about, and the service; where there is no room without the port, then
 /// without the address.
@@ -58,6 +60,7 @@ pub struct Findings {
     /// Those of single services.
     services: usize,
     upstreams: Upstreams,
+    queues: Queues,
 }
 
 /// Client addresses of a finding.
@@ -109,6 +112,7 @@ impl Findings {
         let server = row.server;
         let shares = shares(row);
         self.upstreams.add(row, &shares);
+        self.queues.add(row);
         for share in &shares {
             let key = (share.kind, share.side, Some(server.address), Some(server.port));
             if let Some(known) = self.found.get_mut(&key) {
@@ -125,7 +129,10 @@ impl Findings {
     pub fn rows(self) -> Vec<FindingRow> {
         let mut rows: Vec<FindingRow> = self.found.into_iter().map(|(key, finding)| finding.into_row(key)).collect();
         rows.sort_by_key(place);
-        for row in rows.iter_mut().filter(|row| Upstreams::knows(row.kind)).take(SLOW) {
+        for row in rows.iter_mut().filter(|row| Queues::lengthen(row.kind)).take(LOOKED_UP) {
+            row.behind = self.queues.behind(row);
+        }
+        for row in rows.iter_mut().filter(|row| Upstreams::knows(row.kind)).take(LOOKED_UP) {
             let service = row.address.zip(row.port).map(|(address, port)| Endpoint { address, port });
             row.waited_for = service.and_then(|service| self.upstreams.waited_for(row.kind, service));
         }

@@ -26,6 +26,20 @@ pub struct WaitedFor {
     pub share: f64,
 }
 
+/// The transfer that filled a queue on the path.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Behind {
+    /// Address of its server.
+    #[serde(serialize_with = "told")]
+    pub address: Address,
+    /// Port of its server.
+    pub port: u16,
+    /// Mean queueing delay that it met.
+    pub queue_ns: Nanos,
+    /// The path's own round trip, as it knew it.
+    pub base_rtt_ns: Nanos,
+}
+
 /// The same cause at the same service: its flows, its time, and the flow that shows it best.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FindingRow {
@@ -87,6 +101,8 @@ pub struct FindingRow {
     pub lasted_ns: i128,
     /// The service that this one waited for, of a slow one.
     pub waited_for: Option<WaitedFor>,
+    /// The transfer that filled the queue which the round trips of that flow went through.
+    pub behind: Option<Behind>,
     /// The flow that shows it best.
     pub example: Option<Box<Example>>,
 }
@@ -94,15 +110,15 @@ pub struct FindingRow {
 /// The flow that shows a finding best, and the longest wait in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Example {
-    flow: u64,
+    pub(super) flow: u64,
     #[serde(serialize_with = "printed")]
-    client: Endpoint,
+    pub(super) client: Endpoint,
     #[serde(serialize_with = "printed")]
-    server: Endpoint,
-    start_ns: Nanos,
-    end_ns: Nanos,
+    pub(super) server: Endpoint,
+    pub(super) start_ns: Nanos,
+    pub(super) end_ns: Nanos,
     time_ns: Nanos,
-    base_rtt_ns: Option<Nanos>,
+    pub(super) base_rtt_ns: Option<Nanos>,
     bytes: u64,
     segments: u64,
     mss_bytes: Option<u32>,
@@ -116,6 +132,9 @@ pub struct Example {
     stall: Option<StallRow>,
     #[serde(skip)]
     pub(super) shows: Nanos,
+    /// The capture was taken at the server: the server's own time shows there.
+    #[serde(skip)]
+    pub(super) at_server: bool,
 }
 
 impl Example {
@@ -140,6 +159,7 @@ impl Example {
             trust: row.trust.level.name(),
             stall: share.longest().cloned(),
             shows,
+            at_server: row.vantage.is_at(End::Server),
         }
     }
 
@@ -193,6 +213,7 @@ impl Finding {
             reordered_segments: self.reordered,
             lasted_ns: self.lasted,
             waited_for: None,
+            behind: None,
             example: self.example,
         }
     }
