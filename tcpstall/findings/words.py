@@ -155,10 +155,11 @@ def evidence(finding: Finding) -> str:
 
 def _through_queue(finding: Finding, behind: Behind) -> str:
     """Round trips that another transfer's queue made long: `25 waits, round trips of 236.4 ms; 20.5 ms without …`."""
-    many = {
-        "round-trips": counted(finding.exchanges, "request"),
-        "server-slow": counted(finding.counted, "late answer"),
-    }.get(finding.kind, counted(finding.waits, "wait"))
+    if finding.kind == "server-slow":
+        late = f"{counted(finding.counted, 'late answer')}, median {duration(finding.median_ns)}"
+        return f"{late}; the queue that {behind.service} filled took {duration(behind.queue_ns)}"
+    asked = finding.kind == "round-trips"
+    many = counted(finding.exchanges, "request") if asked else counted(finding.waits, "wait")
     base = finding.example.base_rtt_ns if finding.example else None
     each = f", round trips of {duration(base)}" if base else ""
     return f"{many}{each}; {duration(behind.base_rtt_ns)} without the queue that {behind.service} filled"

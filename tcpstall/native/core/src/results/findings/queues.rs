@@ -14,7 +14,8 @@ use crate::wire::{Address, Endpoint};
 
 /// Transfers that are remembered: those with the longest queues, for a capture can hold many.
 const KEPT: usize = 64;
-/// Round trips of the path in those of the other flow: fewer may be another route, or the scheduling of a host.
+/// Round trips of the path in the shortest of a flow that never saw the path without the queue: fewer may be another
+/// route, or the scheduling of a host.
 const TIMES: i64 = 3;
 /// Shortest queue that is told.
 const LEAST: Nanos = Nanos::from_millis(20);
@@ -73,7 +74,7 @@ impl Queues {
             same_hosts
                 && filled.flow != flow.flow
                 && meanwhile.times(2) >= flow.end_ns - flow.start_ns
-                && rtt >= filled.base.times(TIMES)
+                && (slow || rtt >= filled.base.times(TIMES))
                 && (LEAST..=filled.queue.times(MOST)).contains(&met)
         };
         let filled = self.filled.iter().filter(explains).max_by_key(|filled| (filled.queue, filled.server))?;
