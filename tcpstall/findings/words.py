@@ -130,12 +130,17 @@ def _said(finding: Finding) -> str:
             return f"{place} {verb} silent for {span} before {before}, {flows}: {what} that nobody waited for"
         case kind if kind in RATES:
             return f"{headline(finding)}: {_rate(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
-        case "idle" | "messages":
+        case "messages":
+            return f"nothing to repair unless a user waited: small messages with pauses, {span} in {flows}"
+        case "idle":
             return f"nothing to repair: the time is the applications' own pauses, {span} in {flows}"
         case "unexplained":
             return f"the capture does not show why {span} passed at {place}, {flows}"
         case "one-sided":
             return f"the capture holds only one direction of {flows}"
+        case "handshake-distance" if finding.flows > 1:
+            took = f"{number(finding.flows)} handshakes at {place} took {span}, median {duration(finding.median_ns)}"
+            return f"no wait longer than a round trip: {took}"
         case "handshake-distance":
             return f"nothing to repair: no wait longer than a round trip, {flows}"
     many, told = f" in {flows}" if finding.flows > 1 else "", evidence(finding)
