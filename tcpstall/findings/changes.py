@@ -16,6 +16,10 @@ _PACING = "look at its pacing rate (SO_MAX_PACING_RATE, fq maxrate, BBR)"
 
 _NARROW = "send less, or get a faster path: the sender cannot do better"
 
+_SCALING = (
+    "compare both SYNs: windows end at 64 kB without a scale, or with 0 (window scaling off, SO_RCVBUF, middleboxes)"
+)
+
 _WRITES = "write each message at once, or set TCP_NODELAY on the sender"
 
 _ADVICE: Mapping[str, str] = {
@@ -81,6 +85,8 @@ def advice(finding: Finding) -> str:
             return f"make the {finding.side}'s application write without pauses"
         case "rate-window" if not finding.retransmitted_bytes:
             return _FASTER_START
+        case "rwnd-limited" if finding.example and finding.example.fills_unscaled_window:
+            return _SCALING
         case "cwnd-limited":
             return _BY_DETAIL.get(("cwnd-limited", finding.detail), "find what keeps the congestion window small")
     return _BY_DETAIL.get((finding.kind, finding.detail), _ADVICE.get(finding.kind, ""))
