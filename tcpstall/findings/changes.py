@@ -31,6 +31,7 @@ _ADVICE: Mapping[str, str] = {
     "accept-queue": "look at its accept queue (ss -lt, ListenOverflows of nstat): raise the backlog, or accept faster",
     "handshake-slow": "look at the server's load and accept queue",
     "handshake-distance": "reuse connections, or serve from nearer",
+    "stale-connection": "have the client close idle connections before the server does, and send such requests again",
     "server-slow": "look at the server's application: it had the request",
     "no-answer": "look at the server's application: it had the request; then at the client's timeout",
     "server-timer": "nothing if these are long polls; if the answers are errors, find what the server waited for",

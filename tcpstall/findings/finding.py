@@ -9,7 +9,7 @@ from tcpstall.records import record
 
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Example", "Finding", "WaitedFor", "read"]
 
-FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset"})
+FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset", "stale-connection"})
 """Kinds of failed connections."""
 
 RATES = frozenset({"rate-window", "rate-pacing", "rate-application", "rate-sender", "bandwidth-limited"})

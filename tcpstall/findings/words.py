@@ -16,6 +16,7 @@ _HEADLINES = {
     "aborted": "handshake broken off by the client",
     "peer-gone": "peer gone",
     "reset": "reset in mid-transfer",
+    "stale-connection": "request on a connection that the server had closed",
     "handshake-loss": "handshake slow by loss",
     "accept-queue": "server slow to accept",
     "handshake-slow": "handshake slow to be answered",
@@ -111,6 +112,9 @@ def _said(finding: Finding) -> str:
             return f"{gone} {verb} gone: {again}, {span} in {flows}"
         case "reset":
             return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
+        case "stale-connection":
+            lost = counted(finding.flows, "request")
+            return f"{place} reset {lost} on idle connections: it had closed them, or they were forgotten on the way"
         case "server-slow":
             verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
             answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}"
@@ -180,6 +184,10 @@ def _gone(finding: Finding) -> str:
 
 def _reset(finding: Finding) -> str:
     return "before all requests were answered whole"
+
+
+def _stale(finding: Finding) -> str:
+    return "the request came after a second or more without any, and a RST answered it"
 
 
 def _half_open(finding: Finding) -> str:
@@ -347,6 +355,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "refused": _refused,
     "peer-gone": _gone,
     "reset": _reset,
+    "stale-connection": _stale,
     "half-open": _half_open,
     "aborted": _aborted,
     "accept-queue": _accept_queue,
