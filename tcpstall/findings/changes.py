@@ -16,6 +16,10 @@ _PACING = "look at its pacing rate (SO_MAX_PACING_RATE, fq maxrate, BBR)"
 
 _NARROW = "send less, or get a faster path: the sender cannot do better"
 
+_SCALING = (
+    "compare both SYNs: windows end at 64 kB without a scale, or with 0 (window scaling off, SO_RCVBUF, middleboxes)"
+)
+
 _WRITES = "write each message at once, or set TCP_NODELAY on the sender"
 
 _ADVICE: Mapping[str, str] = {
@@ -27,6 +31,7 @@ _ADVICE: Mapping[str, str] = {
     "accept-queue": "look at its accept queue (ss -lt, ListenOverflows of nstat): raise the backlog, or accept faster",
     "handshake-slow": "look at the server's load and accept queue",
     "handshake-distance": "reuse connections, or serve from nearer",
+    "stale-connection": "have the client close idle connections before the server does, and send such requests again",
     "server-slow": "look at the server's application: it had the request",
     "no-answer": "look at the server's application: it had the request; then at the client's timeout",
     "server-timer": "nothing if these are long polls; if the answers are errors, find what the server waited for",
@@ -83,6 +88,8 @@ def advice(finding: Finding) -> str:
             return "share the path fairly (fq_codel, CAKE), or slow that transfer down"
         case "rate-window" if not finding.retransmitted_bytes:
             return _FASTER_START
+        case "rwnd-limited" if finding.example and finding.example.fills_unscaled_window:
+            return _SCALING
         case "cwnd-limited":
             return _BY_DETAIL.get(("cwnd-limited", finding.detail), "find what keeps the congestion window small")
     return _BY_DETAIL.get((finding.kind, finding.detail), _ADVICE.get(finding.kind, ""))

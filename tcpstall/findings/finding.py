@@ -9,7 +9,7 @@ from tcpstall.records import record
 
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Behind", "Example", "Finding", "WaitedFor", "read"]
 
-FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset"})
+FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset", "stale-connection"})
 """Kinds of failed connections."""
 
 RATES = frozenset({"rate-window", "rate-pacing", "rate-application", "rate-sender", "bandwidth-limited"})
@@ -23,6 +23,9 @@ UNSURE = frozenset({"unexplained", "one-sided", "server-timer", "aborted"})
 
 _COUNTED = frozenset({"loss", "reordering"})
 """Kinds that rest on counted segments, whatever the labels of their waits."""
+
+_UNSCALED = 65_535
+"""Largest window of a connection without window scaling, bytes."""
 
 _DOUBTFUL = 0.6
 """Below this confidence a finding is said to be probable."""
@@ -43,6 +46,7 @@ class Example:
     segments: int
     mss_bytes: int | None
     initial_window_bytes: int | None
+    peer_window_scale: int | None
     max_in_flight_bytes: int
     retransmitted_bytes: int
     bottleneck_bytes_per_s: int | None
@@ -55,6 +59,12 @@ class Example:
     def duration_ns(self) -> int:
         """First segment to last."""
         return self.end_ns - self.start_ns
+
+    @property
+    def fills_unscaled_window(self) -> bool:
+        """True where the peer's windows have no scale, and one as large as they come was filled (RFC 7323 §2.2)."""
+        full = self.max_in_flight_bytes + 2 * (self.mss_bytes or 0) > _UNSCALED
+        return self.peer_window_scale == 0 and full
 
     def figure(self, name: str) -> int | None:
         """A size or time from the evidence of the longest wait."""

@@ -16,7 +16,7 @@ __all__ = ["findings", "ranked"]
 _MOST_FLOWS = 2
 """A failure of at least one in so many connections comes first, however short each took."""
 
-_NEVER_WORKED = FAILURES - {"reset"}
+_NEVER_WORKED = FAILURES - {"reset", "stale-connection"}
 
 _LEAST = 100
 """A finding below this fraction (1/100) of the largest is left out, unless connections failed."""

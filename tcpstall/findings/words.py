@@ -16,6 +16,7 @@ _HEADLINES = {
     "aborted": "handshake broken off by the client",
     "peer-gone": "peer gone",
     "reset": "reset in mid-transfer",
+    "stale-connection": "request on a connection that the server had closed",
     "handshake-loss": "handshake slow by loss",
     "accept-queue": "server slow to accept",
     "handshake-slow": "handshake slow to be answered",
@@ -112,6 +113,9 @@ def _said(finding: Finding) -> str:
             return f"{gone} {verb} gone: {again}, {span} in {flows}"
         case "reset":
             return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
+        case "stale-connection":
+            lost = counted(finding.flows, "request")
+            return f"{place} reset {lost} on idle connections: it had closed them, or they were forgotten on the way"
         case "server-slow":
             verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
             queued = f", behind a queue that {finding.behind.service} filled" if finding.behind else ""
@@ -132,12 +136,17 @@ def _said(finding: Finding) -> str:
             return f"{place} {verb} silent for {span} before {before}, {flows}: {what} that nobody waited for"
         case kind if kind in RATES:
             return f"{headline(finding)}: {_rate(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
-        case "idle" | "messages":
+        case "messages":
+            return f"nothing to repair unless a user waited: small messages with pauses, {span} in {flows}"
+        case "idle":
             return f"nothing to repair: the time is the applications' own pauses, {span} in {flows}"
         case "unexplained":
             return f"the capture does not show why {span} passed at {place}, {flows}"
         case "one-sided":
             return f"the capture holds only one direction of {flows}"
+        case "handshake-distance" if finding.flows > 1:
+            took = f"{number(finding.flows)} handshakes at {place} took {span}, median {duration(finding.median_ns)}"
+            return f"no wait longer than a round trip: {took}"
         case "handshake-distance":
             return f"nothing to repair: no wait longer than a round trip, {flows}"
     many, told = f" in {flows}" if finding.flows > 1 else "", evidence(finding)
@@ -190,6 +199,10 @@ def _gone(finding: Finding) -> str:
 
 def _reset(finding: Finding) -> str:
     return "before all requests were answered whole"
+
+
+def _stale(finding: Finding) -> str:
+    return "the request came after a second or more without any, and a RST answered it"
 
 
 def _half_open(finding: Finding) -> str:
@@ -357,6 +370,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "refused": _refused,
     "peer-gone": _gone,
     "reset": _reset,
+    "stale-connection": _stale,
     "half-open": _half_open,
     "aborted": _aborted,
     "accept-queue": _accept_queue,

@@ -106,10 +106,15 @@ class Scene:
         self._send(self.server, size, **how)
 
     def client_acks(
-        self, *, window: int | None = None, upto: int | None = None, sack: Iterable[tuple[int, int]] = ()
+        self,
+        *,
+        window: int | None = None,
+        upto: int | None = None,
+        sack: Iterable[tuple[int, int]] = (),
+        lost: bool = False,
     ) -> None:
         """Acknowledges all that was heard, or up to a byte position. SACK blocks are byte positions too."""
-        self._ack(self.client, window, upto, tuple(sack))
+        self._ack(self.client, window, upto, tuple(sack), lost)
 
     def server_acks(
         self, *, window: int | None = None, upto: int | None = None, sack: Iterable[tuple[int, int]] = ()
@@ -280,13 +285,16 @@ class Scene:
         self._say(host, ACK | PSH, seq=start, payload=size, lost=frozenset({start} if lost else ()))
         host.nxt = max(host.nxt, start + size)
 
-    def _ack(self, host: Host, window: int | None, upto: int | None, sack: tuple[tuple[int, int], ...]) -> None:
+    def _ack(
+        self, host: Host, window: int | None, upto: int | None, sack: tuple[tuple[int, int], ...], lost: bool = False
+    ) -> None:
         first = self._peer(host).isn + 1
         if window is not None:
             host.window = window
         heard = host.rcv_nxt
         host.rcv_nxt = heard if upto is None else first + upto
-        self._say(host, ACK, sack=tuple((first + left, first + right) for left, right in sack))
+        blocks = tuple((first + left, first + right) for left, right in sack)
+        self._say(host, ACK, sack=blocks, lost=frozenset({host.nxt} if lost else ()))
         host.rcv_nxt = heard
 
 

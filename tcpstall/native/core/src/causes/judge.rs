@@ -66,7 +66,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
         }
         return match repaired(pause, threshold) {
             // All data had arrived: nobody waited for the copies.
-            Some((mut rest, _)) if retransmission::is_needless(pause) => {
+            Some((mut rest, _)) if retransmission::is_needless(pause) && !retransmission::is_unheard(pause) => {
                 rest.before.end = pause.start();
                 explain(&pause.with(&rest), limits, threshold)
             }

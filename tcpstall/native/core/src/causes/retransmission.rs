@@ -117,6 +117,8 @@ pub(super) fn repaired_at(pause: &Pause) -> Option<(Nanos, bool)> {
     let Some(last) = last else { return acked.map(|at| (at, false)) };
     let timeout = timers::rto(pause.base_rtt.or(pause.srtt)).max(timers::INITIAL_RTO);
     let patience = timeout.times(1 << (attempts().count() + 1).clamp(2, MOST_DOUBLINGS));
+    // A copy that the timer sends later shows that the sender had not received these ACKs.
+    let acked = acked.filter(|_| !is_unheard(pause));
     let heard = acked.filter(|at| *at >= last);
     // While SACK blocks report a hole, the repairs of the hole go on and are lost before the tap.
     let open = pause.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
@@ -129,6 +131,14 @@ pub(super) fn repaired_at(pause: &Pause) -> Option<(Nanos, bool)> {
 /// Every copy in the pause was shown to be needless: the originals had arrived.
 pub(super) fn is_needless(pause: &Pause) -> bool {
     pause.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
+}
+
+/// The timer sent needless copies again and again, each later than the answer to the one before could come: the ACKs that the tap
+/// saw were lost on their way to the sender, which waited for one of them (RFC 6298 §5.2).
+pub(super) fn is_unheard(pause: &Pause) -> bool {
+    let fired = |attempt: &&Attempt| attempt.trigger == Trigger::Timeout && attempt.waited > pause.rtt();
+    let fires = pause.repair.iter().flat_map(|repair| &repair.attempts).filter(fired).count();
+    fires >= TIMEOUTS && is_needless(pause) && !pause.near_sender()
 }
 
 /// The repair of a loss that the receiver had reported was under way when the pause began: if data is sent again later
@@ -184,6 +194,9 @@ pub(super) const REPAIRED: f32 = 0.75;
 const UNSEEN: f32 = 0.75;
 
 const RECOVERY: Proof = Proof { detail: details::RECOVERY, confidence: REPAIRED };
+
+/// Timeouts in one wait from which the first copy's answer was lost, too.
+const TIMEOUTS: usize = 2;
 
 /// Doublings after which the timeout exceeds every stack's longest (Linux: 120 s).
 const MOST_DOUBLINGS: usize = 7;

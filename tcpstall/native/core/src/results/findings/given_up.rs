@@ -1,13 +1,14 @@
-//! Tells clients that closed while the server owed them an answer: a timer of theirs ran out.
+//! Tells requests that nobody answered: a timer of the client ran out, or the server had closed the idle connection.
 
 use super::weight::{LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::Cause;
-use crate::flow::End;
+use crate::exchange::AT_ONCE;
 use crate::flow::rounds::InVain;
+use crate::flow::{End, State};
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 
-/// Shortest wait that is given up: timers of clients are whole seconds.
+/// Shortest wait that is given up, and shortest idle time: timers of clients and servers are whole seconds.
 const PATIENCE: Nanos = Nanos::from_millis(1_000);
 /// Longest: what is closed later was no longer waited for.
 const LONGEST: Nanos = Nanos::from_millis(300_000);
@@ -27,6 +28,20 @@ pub(super) fn given_up(row: &FlowRow) -> Option<Nanos> {
     let wait = last_words(row).map_or(closed - asked.asked, |words| Nanos(weight(words)));
     let long = (PATIENCE..=LONGEST).contains(&wait);
     (long && arrived && seen && is_answered(row, &asked)).then_some(wait)
+}
+
+/// The server closed an idle connection, or had forgotten it, and answered the next request with a RST (RFC 9293 §3.10.7.1):
+/// clients that reuse connections meet servers that close them (RFC 9112 §9.5).
+pub(super) fn came_too_late(row: &FlowRow) -> bool {
+    let connection = &row.connection;
+    let last = row.exchanges.as_deref().and_then(<[_]>::last);
+    let (Some(asked), Some(last), Some(closed)) = (connection.in_vain, last, connection.closed_ns) else {
+        return false;
+    };
+    let idle = asked.start - last.end_ns >= PATIENCE;
+    let at_once = closed - asked.asked <= row.base_rtt_ns.unwrap_or_default() + AT_ONCE;
+    let by_server = connection.closed_by == Some(End::Server) && row.state == State::Reset.name();
+    idle && at_once && by_server && is_answered(row, &asked)
 }
 
 /// The client's farewell before it closed, after the wait.

@@ -19,6 +19,8 @@ pub enum FindingKind {
     PeerGone,
     /// An end reset the connection before all data was exchanged.
     Reset,
+    /// The server had closed an idle connection, or forgotten it, when the client's next request came.
+    StaleConnection,
     /// A SYN or a SYN-ACK was retransmitted.
     HandshakeLoss,
     /// SYNs or first data reached the server, and it ignored them for a while: its accept queue was probably full.
@@ -79,6 +81,7 @@ impl FindingKind {
             FindingKind::Aborted => "aborted",
             FindingKind::PeerGone => "peer-gone",
             FindingKind::Reset => "reset",
+            FindingKind::StaleConnection => "stale-connection",
             FindingKind::HandshakeLoss => "handshake-loss",
             FindingKind::AcceptQueue => "accept-queue",
             FindingKind::HandshakeSlow => "handshake-slow",

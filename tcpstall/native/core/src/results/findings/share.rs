@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::accept;
 use super::application::of_application;
 use super::beats::Beats;
-use super::given_up::given_up;
+use super::given_up::{came_too_late, given_up};
 use super::idle;
 use super::kind::FindingKind;
 use super::rate::{RATE_SEGMENTS, hardly_seen, main_sender, rate, round_trips};
@@ -115,7 +115,9 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
     if let Some(wait) = owed {
         shares.push(Share::of(FindingKind::NoAnswer, End::Server, wait));
     }
-    if let Some(side) = reset(row).filter(|_| owed.is_none()) {
+    if came_too_late(row) {
+        shares.push(Share::of(FindingKind::StaleConnection, End::Server, Nanos::ZERO));
+    } else if let Some(side) = reset(row).filter(|_| owed.is_none()) {
         shares.push(Share::of(FindingKind::Reset, side, Nanos::ZERO));
     }
     shares
