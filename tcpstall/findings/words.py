@@ -164,7 +164,7 @@ def evidence(finding: Finding) -> str:
 
 def _through_queue(finding: Finding, behind: Behind) -> str:
     """Round trips that another transfer's queue made long: `25 waits, round trips of 236.4 ms; 20.5 ms without …`."""
-    if finding.kind == "server-slow":
+    if finding.kind in ("server-slow", "handshake-slow"):
         late = f"{counted(finding.counted, 'late answer')}, median {duration(finding.median_ns)}"
         return f"{late}; the queue that {behind.service} filled took {duration(behind.queue_ns)}"
     asked = finding.kind == "round-trips"

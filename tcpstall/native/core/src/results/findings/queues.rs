@@ -44,7 +44,12 @@ impl Queues {
     pub(super) const fn lengthen(kind: FindingKind) -> bool {
         use FindingKind as Kind;
         let by_window = matches!(kind, Kind::Limit(Cause::CwndLimited | Cause::RwndLimited | Cause::SndbufLimited));
-        by_window || matches!(kind, Kind::RoundTrips | Kind::ServerSlow)
+        by_window || Queues::delays(kind) || matches!(kind, Kind::RoundTrips)
+    }
+
+    /// Kinds of single answers that came late.
+    const fn delays(kind: FindingKind) -> bool {
+        matches!(kind, FindingKind::ServerSlow | FindingKind::HandshakeSlow)
     }
 
     /// Takes in a flow.
@@ -63,7 +68,7 @@ impl Queues {
     pub(super) fn behind(&self, finding: &FindingRow) -> Option<Behind> {
         let flow = finding.example.as_deref()?;
         let rtt = flow.base_rtt_ns?;
-        let slow = finding.kind == FindingKind::ServerSlow;
+        let slow = Queues::delays(finding.kind);
         if slow && flow.at_server {
             return None;
         }
