@@ -13,6 +13,7 @@ mod idle;
 mod kind;
 mod parts;
 mod rate;
+mod relay;
 mod room;
 mod row;
 mod share;
