@@ -280,7 +280,8 @@ fn reset(row: &FlowRow) -> Option<End> {
     if row.outcome.outcome.is_some() {
         return None;
     }
-    let idle = connection.idle_before_close_ns.is_some_and(|idle| idle > IDLE_RESET);
+    let idle =
+        connection.idle_before_close_ns.is_some_and(|idle| idle > IDLE_RESET) || idle::only_says_goodbye(row, by);
     let said = row.directions.client.bytes + row.directions.server.bytes > 0;
     let cut = row.exchanges.iter().flatten().next_back().is_some_and(|exchange| !exchange.complete);
     let amid = connection.unanswered > 0 || cut || connection.exchanges == 0;
