@@ -25,7 +25,7 @@ _ADVICE: Mapping[str, str] = {
     "aborted": "nothing, unless its user saw an error",
     "handshake-loss": "find what drops SYNs: accept queue, firewall or path",
     "accept-queue": "look at its accept queue (ss -lt, ListenOverflows of nstat): raise the backlog, or accept faster",
-    "handshake-slow": "look at the server's load and accept queue",
+    "handshake-slow": "look at the path (a queue, a waking radio), then at what answers SYNs: a firewall, a proxy",
     "handshake-distance": "reuse connections, or serve from nearer",
     "server-slow": "look at the server's application: it had the request",
     "no-answer": "look at the server's application: it had the request; then at the client's timeout",
