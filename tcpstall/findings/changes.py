@@ -29,7 +29,7 @@ _ADVICE: Mapping[str, str] = {
     "aborted": "nothing, unless its user saw an error",
     "handshake-loss": "find what drops SYNs: accept queue, firewall or path",
     "accept-queue": "look at its accept queue (ss -lt, ListenOverflows of nstat): raise the backlog, or accept faster",
-    "handshake-slow": "look at the server's load and accept queue",
+    "handshake-slow": "look at the path (a queue, a waking radio), then at what answers SYNs: a firewall, a proxy",
     "handshake-distance": "reuse connections, or serve from nearer",
     "stale-connection": "have the client close idle connections before the server does, and send such requests again",
     "server-slow": "look at the server's application: it had the request",

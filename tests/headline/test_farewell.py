@@ -271,3 +271,14 @@ def test_a_server_that_was_asked_nothing_and_closes_may_have_waited_in_vain(
     scene.server_closes()
     scene.client_acks()
     assert {"server-silent", "server-slow"} & found(scene).keys() == {kind}
+
+
+@pytest.mark.parametrize(("size", "reset"), [(31, False), (400, True)], ids=["farewell", "request"])
+def test_a_reset_after_a_farewell_breaks_nothing_off(scene: Scene, size: int, reset: bool) -> None:
+    """The capture begins with the last words of an idle connection over TLS, by its port."""
+    scene.server.endpoint = Endpoint("10.0.0.2", 443)
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(size)
+    scene.client_resets()
+    kinds = {row.kind for row in findings(analyze(scene.capture("client", drop=(1, 2, 3))))}
+    assert ("reset" in kinds) == reset

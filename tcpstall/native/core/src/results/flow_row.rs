@@ -126,6 +126,7 @@ fn unrated(
         handshake: HandshakeRow {
             complete: connection.handshake.complete(),
             duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
+            answered_ns: connection.handshake.syn.zip(connection.handshake.syn_ack).map(|(syn, answer)| answer - syn),
         },
         directions: DirectionsRow {
             client: direction_row(flow, End::Client, &busy, path_of(End::Client)),

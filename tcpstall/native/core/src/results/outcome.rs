@@ -47,7 +47,7 @@ impl Outcome {
     /// Outcome of a flow; `None` for a connection that was established and whose ends were heard.
     pub(super) fn of(flow: &Finished) -> Option<Outcome> {
         let connection = flow.connection();
-        opening(connection, until(flow)).or_else(|| gone(connection, until(flow)))
+        opening(connection, until(flow)).or_else(|| one_sided(connection)).or_else(|| gone(connection, until(flow)))
     }
 }
 
@@ -84,6 +84,14 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
         (false, true, false) => Some(Outcome::OneSided),
         (_, _, false) => Some(Outcome::TooEarly),
     }
+}
+
+/// Outcome of a connection that began before the capture, of which the capture holds one end alone: that end acknowledges more
+/// and more data of its peer.
+fn one_sided(connection: &Connection) -> Option<Outcome> {
+    let unheard = |end: End| connection.silence[end.peer()].heard.is_none() && connection.half(end).never_seen > 0;
+    let began_before = connection.handshake.start().is_none();
+    (began_before && End::BOTH.into_iter().any(unheard)).then_some(Outcome::OneSided)
 }
 
 /// Outcome of an end that retransmitted the same data repeatedly to a silent peer.

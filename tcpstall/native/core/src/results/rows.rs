@@ -49,6 +49,9 @@ row! {
         pub complete: bool,
         /// Time from the first SYN to the completing segment or the last attempt; `None` where no SYN was captured.
         pub duration_ns: Option<Nanos>,
+        /// Time from the first SYN to the first SYN-ACK, at the tap.
+        #[json(hidden)]
+        pub answered_ns: Option<Nanos>,
     }
 }
 

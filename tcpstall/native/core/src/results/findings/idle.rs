@@ -52,6 +52,12 @@ fn says_goodbye(row: &FlowRow, stall: &StallRow) -> bool {
     little && server_closes_at(row, stall.end_ns) && carries_tls(row) && is_last(row, stall)
 }
 
+/// All that a connection of TLS had to say in the capture was one end's farewell (RFC 8446 §6.1): what came before was over.
+pub(super) fn only_says_goodbye(row: &FlowRow, by: End) -> bool {
+    let [own, other] = [by, by.peer()].map(|end| row.directions.of(end).bytes);
+    row.handshake.duration_ns.is_none() && carries_tls(row) && own <= FAREWELL && other == 0
+}
+
 /// The server closed at once after what it said until `then`.
 pub(super) fn server_closes_at(row: &FlowRow, then: Nanos) -> bool {
     let at_once = |closed: Nanos| closed >= then && closed - then <= AT_ONCE;

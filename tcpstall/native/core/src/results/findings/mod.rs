@@ -14,6 +14,7 @@ mod kind;
 mod parts;
 mod queues;
 mod rate;
+mod relay;
 mod room;
 mod row;
 mod share;

@@ -9,6 +9,7 @@ use super::given_up::{came_too_late, given_up};
 use super::idle;
 use super::kind::FindingKind;
 use super::rate::{RATE_SEGMENTS, hardly_seen, main_sender, rate, round_trips};
+use super::relay;
 use super::weight::{LEAST_SEGMENT, weight};
 use crate::causes::Cause;
 use crate::causes::details;
@@ -89,9 +90,10 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
         return smallvec![Share::of(FindingKind::OneSided, main_sender(row), row.lost())];
     }
     let mut shares = Shares::new();
-    handshake(row, &mut shares);
+    let beyond = relay::beyond(row);
+    handshake(row, beyond, &mut shares);
     for (cause, time) in row.time_ns.of_causes().filter(|(cause, _)| *cause != Cause::Handshake) {
-        of_cause(row, cause, time, &mut shares);
+        of_cause(row, cause, time, beyond, &mut shares);
     }
     if let Some(time) = round_trips(row) {
         shares.push(Share::of(FindingKind::RoundTrips, End::Client, time));
@@ -131,7 +133,7 @@ fn add<'a>(shares: &mut Shares<'a>, share: Share<'a>) {
     }
 }
 
-fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
+fn handshake<'a>(row: &'a FlowRow, beyond: Option<Nanos>, shares: &mut Shares<'a>) {
     let time = row.time_ns.of(Owner::Waiting(Cause::Handshake));
     let stall = row.stalls.iter().find(|stall| stall.cause == Cause::Handshake);
     let base = row.base_rtt_ns.unwrap_or_default();
@@ -144,7 +146,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
         Some(Outcome::Gone(_)) | None => {
             let again = stall.is_some_and(|stall| stall.detail == details::SYN_LOSS);
             let late = time > base.times(SLOW_HANDSHAKE) && time - base > LEAST_DELAY;
-            match (again, late && row.base_rtt_ns.is_some()) {
+            match (again, late && row.base_rtt_ns.is_some() && beyond.is_none()) {
                 (true, _) if accept::ignored_syn(row) => FindingKind::AcceptQueue,
                 (true, _) => FindingKind::HandshakeLoss,
                 (false, true) => FindingKind::HandshakeSlow,
@@ -167,7 +169,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
 }
 
 /// Splits the time of a cause by the kinds of its waits, in proportion to their own lengths.
-fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares<'a>) {
+fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, beyond: Option<Nanos>, shares: &mut Shares<'a>) {
     let waits = |stall: &&StallRow| stall.cause == cause && stall.detail != details::AWAITING_PEER;
     let unclaimed = |shares: &mut Shares<'a>| {
         let kind = if cause == Cause::AppLimited { FindingKind::Idle } else { of_transport(cause) };
@@ -182,7 +184,8 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares
     for stall in row.stalls.iter().filter(waits) {
         let beats =
             beats.get_or_insert_with(|| if cause == Cause::AppLimited { Beats::of(row) } else { Beats::default() });
-        let (kind, side) = (kind_of(row, stall, beats), stall.sender);
+        let kind = kind_of(row, stall, beats);
+        let (kind, side) = beyond.map_or((kind, stall.sender), |beyond| relay::behind(beyond, stall, kind));
         match parts.iter_mut().find(|part| part.kind == kind && part.side == side) {
             Some(part) => part.stalls.push(stall),
             None => parts.push(Share { stalls: smallvec![stall], ..Share::of(kind, side, Nanos::ZERO) }),
@@ -211,6 +214,9 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares
             let vain = part.stalls.iter().filter(|stall| idle::repeats_farewell(row, stall)).map(|stall| weight(stall));
             let waited = i128::from(part.weight() - vain.sum::<i64>());
             part.recoverable = Nanos((i128::from(part.time.0) * waited / i128::from(part.weight().max(1))) as i64);
+        }
+        if let Some(beyond) = beyond.filter(|_| part.kind == FindingKind::ServerSlow) {
+            part.recoverable = (part.recoverable - beyond.times(part.stalls.len() as i64)).or_zero();
         }
         add(shares, part);
     }
@@ -276,7 +282,8 @@ fn reset(row: &FlowRow) -> Option<End> {
     if row.outcome.outcome.is_some() {
         return None;
     }
-    let idle = connection.idle_before_close_ns.is_some_and(|idle| idle > IDLE_RESET);
+    let idle =
+        connection.idle_before_close_ns.is_some_and(|idle| idle > IDLE_RESET) || idle::only_says_goodbye(row, by);
     let said = row.directions.client.bytes + row.directions.server.bytes > 0;
     let cut = row.exchanges.iter().flatten().next_back().is_some_and(|exchange| !exchange.complete);
     let amid = connection.unanswered > 0 || cut || connection.exchanges == 0;
