@@ -38,3 +38,40 @@ def test_a_sender_that_never_sets_it_shows_nothing(scene: Scene, tap: Tap) -> No
 def test_a_sender_that_ends_a_write_without_it_shows_nothing(scene: Scene, tap: Tap) -> None:
     bursts = [(2 * SEGMENT, True), (4 * SEGMENT, True), (SEGMENT + 500, False), (2 * SEGMENT, False)]
     assert waits(scene, tap, bursts) == ["app-limited"] * 4
+
+
+def answers(scene: Scene, *answers: Sequence[int], later_ms: float = 0) -> list[str]:
+    """An answer's flights, in segments, leave at the ACKs of those before, PSH marks its end; then the causes.
+
+    From the second flight of the last answer on, the path is longer by `later_ms`."""
+    scene.handshake(rtt_ms=20)
+    for number, flights in enumerate(answers):
+        scene.request(200)
+        for at, segments in enumerate(flights):
+            if number + 1 == len(answers) and at == 1:
+                scene.path(rtt_ms=20 + later_ms)
+            scene.server_sends(segments * SEGMENT, tso=1, push=at + 1 == len(flights))
+            scene.client_acks()
+    return [stall.cause for stall in scene.stalls("server", "client", over_ms=5) if stall.cause != "app-limited"]
+
+
+@fires
+def test_what_was_queued_behind_a_flight_that_grew_waited_for_the_window(scene: Scene) -> None:
+    """Below a usual initial window, in a later answer, and 5 ms later after the ACK than the path was long before."""
+    assert answers(scene, (1,), (1,), (2, 4, 7), later_ms=5)[0] == "cwnd-limited"
+
+
+@near_miss
+def test_a_flight_that_did_not_grow_shows_no_window(scene: Scene) -> None:
+    assert "cwnd-limited" not in answers(scene, (1,), (1,), (2, 2, 2), later_ms=5)
+
+
+@look_alike
+def test_where_more_was_out_before_another_limit_holds_what_is_queued(scene: Scene) -> None:
+    assert answers(scene, (1,), (9,), (2, 4, 7), later_ms=5)[0] != "cwnd-limited"
+
+
+@near_miss
+def test_a_flight_cut_without_a_mark_was_perhaps_a_windows(scene: Scene) -> None:
+    """The sender marked the end of its data once: that shows no habit, and the silence no application."""
+    assert answers(scene, (2, 2), later_ms=5) == ["unexplained"]

@@ -12,7 +12,8 @@
 //! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
 //!           the peer's payload came into an upload of whole segments, whose ACK let it go on at once;
 //!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
-//!           data; a report of a loss released the next data, which had been queued; or the next data had left its sender
+//!           data; away from the sender, several whole segments without PSH, after whose ACK more followed soon; a
+//!           report of a loss released the next data, which had been queued; or the next data had left its sender
 //!           long before, by its timestamps, and sat in a queue before the tap (never sure where the sender's clock is too
 //!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
 //!           later round trips were shorter, nor of a short answer that left as an ACK came, nor where nothing in flight was
@@ -65,6 +66,13 @@ fn goes_on_uploading(pause: &Pause) -> bool {
 fn fills_byte_window(pause: &Pause) -> bool {
     let whole = pause.flight_at_start % i64::from(pause.mss.max(1)) == 0;
     whole && pause.segments_at_start > 1 && pause.mss_known && !pause.flight_unknown
+}
+
+/// Several whole segments, the last without PSH, ended no write (RFC 9293 §3.9.1.2), and more followed within a part of a round
+/// trip after their ACK: a window may have cut them, and a path that varies delayed the answer.
+fn may_be_cut(pause: &Pause) -> bool {
+    let whole = pause.mss_known && pause.segments_at_start > 1 && pause.after.first_frame >= pause.mss;
+    whole && pause.before.is_cut(pause.mss) && pause.followed_soon()
 }
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
@@ -131,6 +139,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         let silent = pause.fell_silent() || !pause.before.ends_whole(pause.mss);
         let late = pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
         let sure = pause.near_sender() && silent || late;
+        if !sure && may_be_cut(pause) {
+            return Verdict::CannotTell(Missing::LIMIT);
+        }
         // Away from the sender a congestion window that a jittering path opened looks the same.
         let unsure = if pause.followed_soon() { 0.6 } else { 0.75 };
         return yes(details::IDLE, if sure { 0.95 } else { unsure });

@@ -12,8 +12,9 @@
 //!           where a writer woken for a part of its buffer would have filled larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
 //!           of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the first
 //!           burst stops where the window has room for less than another frame of offloaded segments; or, away from the sender, as many
-//!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or flights fill the
-//!           window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
+//!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an initial
+//!           window ended within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier
+//!           one was; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
 //!           half of the flight released nothing for longer than paths and hosts vary; nor in slow start where flights stand over
 //!           {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short writes are
 //!           out, and no ACK at the sender let the next one go: all that had been written was out. From a sender that sets PSH on each
@@ -62,20 +63,43 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     full(pause, limits).or(|| if queued() { Verdict::CannotTell(Missing::LIMIT) } else { Verdict::No })
 }
 
+/// More was queued behind a small flight, its ACK let the sender go on, and the next flight was larger, as no earlier one was:
+/// a congestion window grows so, from an initial one that the model does not know (RFC 3390) or below what was written.
+fn by_queue(pause: &Pause, limits: &Limits) -> Option<Proof> {
+    let waits = pause.in_mid_write() && pause.released_soon() && pause.peer_bytes == 0 && !pause.flight_unknown;
+    // What had left before the ACK came, by the TSval that it echoes, waited for something else.
+    let open = pause.has_room() == Some(true) && pause.closed.is_none() && !pause.left_before_ack;
+    let small = pause.from_start && pause.losses == 0 && pause.segments_held < INITIAL_WINDOW;
+    let next = pause.context.next_flight.is_some_and(|next| next >= pause.flight_at_start + i64::from(pause.mss));
+    let grows = next && pause.context.read.most_before <= pause.segments_held && is_outgrown(pause);
+    let stands = pause.context.plateau_rounds >= limits.plateau_rounds;
+    (waits && open && small && grows && !stands).then_some(Proof { detail: details::SLOW_START, confidence: 0.7 })
+}
+
+/// Later flights were larger by more than a quarter.
+fn is_outgrown(pause: &Pause) -> bool {
+    4 * pause.context.read.most_later > 5 * pause.segments_held
+}
+
 /// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
 pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     // On a path that lengthens each ACK seems to come sooner than it did.
     let longer = pause.context.dripping && pause.released_soon() || pause.context.creeping && pause.may_be_path();
-    let silent = pause.fell_silent() && !longer;
+    // What a window cut off waits for the window alone: away from the sender the path delayed the ACK or its answer.
+    let late = pause.fell_silent() && pause.in_mid_write() && pause.released_soon();
+    let silent = pause.fell_silent() && !longer && !late;
     // A congestion window lets go at each ACK.
     let by_message = pause.is_let_go_by_message() && pause.acks_let_nothing_go();
     if pause.first || pause.flight_at_start == 0 || silent || let_half_pass(pause) || by_message {
         return Verdict::No;
     }
     match by_model(pause, limits) {
-        Verdict::Yes(proof) => Verdict::Yes(proof),
+        Verdict::Yes(proof) => {
+            yes(proof.detail, if late { proof.confidence.min(KEEPS_BACK) } else { proof.confidence })
+        }
         other => {
             let proof = by_growth(pause, limits).or_else(|| by_report(pause)).or_else(|| by_count(pause, limits));
+            let proof = proof.or_else(|| by_queue(pause, limits));
             proof.map_or(other, Verdict::Yes)
         }
     }
@@ -145,9 +169,9 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
         return None;
     }
     let detail = if read.first_wait { details::INITIAL_WINDOW } else { details::SLOW_START };
-    let outgrown = 4 * read.most_later > 5 * pause.segments_held;
     let stands = pause.context.plateau_rounds >= limits.plateau_rounds;
-    let initial = read.first_wait && pause.from_start && pause.segments_held < INITIAL_WINDOW && outgrown && !stands;
+    let initial =
+        read.first_wait && pause.from_start && pause.segments_held < INITIAL_WINDOW && is_outgrown(pause) && !stands;
     // Without a loss a sender that watches the delay lowers its window (LEDBAT: RFC 6817 §2.4.2). Linux lets one first
     // write exceed a small buffer, so one larger flight shows nothing; away from the sender flights may seem to swing.
     let below = |flight: u32| 4 * pause.segments_held <= 3 * flight;

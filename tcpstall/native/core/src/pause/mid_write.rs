@@ -20,7 +20,7 @@ impl Burst {
     }
 
     /// The last frame was full and had no PSH.
-    fn is_cut(&self, mss: u32) -> bool {
+    pub fn is_cut(&self, mss: u32) -> bool {
         !self.pushed && self.ends_whole(mss)
     }
 }
