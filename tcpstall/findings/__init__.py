@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from tcpstall.findings.changes import advice, gain, remedy
     from tcpstall.findings.choice import Telling, first_to_see, led, telling
     from tcpstall.findings.finding import Example, Finding
+    from tcpstall.findings.proof import evidence
     from tcpstall.findings.ranking import findings, ranked
-    from tcpstall.findings.words import evidence, headline, sentence, where
+    from tcpstall.findings.words import headline, sentence, where
 
 __all__ = [
     "Example",
@@ -40,7 +41,8 @@ __getattr__ = importer(
         **dict.fromkeys(("Example", "Finding"), "finding"),
         **dict.fromkeys(("findings", "ranked"), "ranking"),
         **dict.fromkeys(("Telling", "first_to_see", "led", "telling"), "choice"),
-        **dict.fromkeys(("evidence", "headline", "sentence", "where"), "words"),
+        "evidence": "proof",
+        **dict.fromkeys(("headline", "sentence", "where"), "words"),
     },
 )
 """The JSON report needs no flow in full."""

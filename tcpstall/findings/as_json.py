@@ -7,7 +7,8 @@ from typing import Any
 
 from tcpstall.findings.changes import advice, gain
 from tcpstall.findings.finding import Finding
-from tcpstall.findings.words import evidence, headline, sentence, where
+from tcpstall.findings.proof import evidence
+from tcpstall.findings.words import headline, sentence, where
 
 __all__ = ["finding_row", "findings_json"]
 

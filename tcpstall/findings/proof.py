@@ -1,0 +1,264 @@
+"""The figures that decided a finding, in one clause."""
+
+from collections.abc import Callable
+
+from tcpstall.causes import Detail
+from tcpstall.findings.finding import Behind, Finding
+from tcpstall.units import counted, duration, number, percent, rate, size, times
+
+__all__ = ["broken_off", "evidence", "meanwhile", "names", "patience", "rate_of", "timed", "unanswered"]
+
+
+def names(finding: Finding) -> tuple[str, str]:
+    """The end whose data waits, and its peer."""
+    return ("client", "server") if finding.side == "client" else ("server", "client")
+
+
+def evidence(finding: Finding) -> str:
+    """The figures that decided, in one clause; empty where the kind is enough."""
+    if finding.behind:
+        return _through_queue(finding, finding.behind)
+    return _EVIDENCE.get(finding.kind, _plain)(finding)
+
+
+def _through_queue(finding: Finding, behind: Behind) -> str:
+    """Round trips that another transfer's queue made long: `25 waits, round trips of 236.4 ms; 20.5 ms without …`."""
+    if finding.kind in ("server-slow", "handshake-slow"):
+        late = f"{counted(finding.counted, 'late answer')}, median {duration(finding.median_ns)}"
+        return f"{late}; the queue that {behind.service} filled took {duration(behind.queue_ns)}"
+    asked = finding.kind == "round-trips"
+    many = counted(finding.exchanges, "request") if asked else counted(finding.waits, "wait")
+    base = finding.example.base_rtt_ns if finding.example else None
+    each = f", round trips of {duration(base)}" if base else ""
+    return f"{many}{each}; {duration(behind.base_rtt_ns)} without the queue that {behind.service} filled"
+
+
+def unanswered(finding: Finding) -> str:
+    """SYNs without an answer."""
+    return f"{counted(finding.attempts, 'SYN')}, no answer" if finding.attempts != 1 else "a SYN, no answer"
+
+
+def rate_of(finding: Finding) -> str:
+    """Payload over the time that the flows lasted."""
+    return rate(finding.bytes, finding.lasted_ns)
+
+
+def _unreachable(finding: Finding) -> str:
+    most = f", up to {finding.most_attempts} a flow" if finding.flows > 1 else ""
+    return f"{counted(finding.attempts, 'SYN')} unanswered{most}"
+
+
+def _refused(finding: Finding) -> str:
+    return "a RST answered each SYN" if finding.flows > 1 else "a RST answered the SYN"
+
+
+def _gone(finding: Finding) -> str:
+    sender, _ = names(finding)
+    most = f"up to {number(finding.most_attempts)} times" if finding.flows > 1 else times(finding.attempts)
+    return f"the {sender} sent again {most}, nothing came back"
+
+
+def _reset(finding: Finding) -> str:
+    return "before all requests were answered whole"
+
+
+def _stale(finding: Finding) -> str:
+    return "the request came after a second or more without any, and a RST answered it"
+
+
+def _half_open(finding: Finding) -> str:
+    return "the server's SYN-ACK was followed by nothing"
+
+
+def broken_off(finding: Finding) -> str:
+    """What a client that broke off its handshake may have been."""
+    return "a scan, or another attempt was faster"
+
+
+def _handshake_slow(finding: Finding) -> str:
+    return "no SYN was sent again, the answer came late"
+
+
+def _accept_queue(finding: Finding) -> str:
+    return "it ignored SYNs or first data, and answered copies of them"
+
+
+def _handshake_loss(finding: Finding) -> str:
+    again = finding.example.figure("retransmissions") if finding.example else None
+    most = f" {'up to ' if finding.flows > 1 else ''}{times(again)}" if again else ""
+    return f"SYN or SYN-ACK sent again{most}"
+
+
+def _server_slow(finding: Finding) -> str:
+    of = f" of {counted(finding.exchanges, 'request')}" if finding.exchanges >= finding.counted > 0 else ""
+    return f"{number(finding.counted)}{of} waited for the first byte{meanwhile(finding)}"
+
+
+def meanwhile(finding: Finding) -> str:
+    """The service that a slow one waited for: `, while it waited for 192.0.2.1:80`."""
+    return f", while it waited for {finding.waited_for.service}" if finding.waited_for else ""
+
+
+def patience(finding: Finding) -> str:
+    """The time that clients waited; one timer of theirs ends all waits alike."""
+    if finding.counted < 2:
+        return duration(finding.worst_ns)
+    alike = finding.worst_ns - finding.median_ns <= finding.worst_ns // 10
+    return f"{duration(finding.median_ns)} each" if alike else f"up to {duration(finding.worst_ns)}"
+
+
+def _no_answer(finding: Finding) -> str:
+    return f"the server had acknowledged {'each' if finding.flows > 1 else 'the'} request, then nothing came"
+
+
+def _silent(finding: Finding) -> str:
+    return "what the client had said may have asked for nothing"
+
+
+def timed(finding: Finding) -> str:
+    """Number of answers, and how long each took."""
+    stall = (finding.example.stall if finding.example else None) or {}
+    each = min(filter(None, (stall.get("duration_ns"), stall.get("evidence", {}).get("freed_to_data_ns"))), default=0)
+    return f"{counted(finding.waits, 'answer')}{f' after {duration(each)} each' if each else ''}"
+
+
+def _in_pieces(finding: Finding) -> str:
+    sender, _ = names(finding)
+    return f"{counted(finding.waits, 'pause')} of the {sender}, window open{meanwhile(finding)}"
+
+
+def _flow_control(finding: Finding) -> str:
+    sender, receiver = names(finding)
+    figure = finding.example.figure("in_flight_bytes") if finding.example else None
+    held = f" with {size(figure)} in flight" if figure else ""
+    return f"TCP was open, and the {sender} waited{held} for the {receiver}'s messages {times(finding.waits)}"
+
+
+def _no_permission(finding: Finding) -> str:
+    return "it had sent the head of its request, and the server did not say that it may go on"
+
+
+def _loss(finding: Finding) -> str:
+    share = percent(finding.retransmitted_bytes, finding.bytes)
+    kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
+    again = f"{size(finding.retransmitted_bytes)} sent again ({share})" if finding.retransmitted_bytes else "lost"
+    late = f", {counted(finding.reordered_segments, 'segment')} reordered" if finding.reordered_segments else ""
+    return f"{again}{late}{f': {kinds}' if kinds else ''}"
+
+
+def _path_mtu(finding: Finding) -> str:
+    full = f" of {number(finding.example.mss_bytes)} bytes" if finding.example and finding.example.mss_bytes else ""
+    return f"no full segment{full} was ever acknowledged, shorter ones were"
+
+
+def _reordering(finding: Finding) -> str:
+    share = percent(finding.reordered_segments, finding.segments)
+    return f"{counted(finding.reordered_segments, 'segment')} came late ({share}), overtaken by others"
+
+
+def _cwnd(finding: Finding) -> str:
+    example = finding.example
+    start = ""
+    # A first flight that did not fill the window, as a server's first words over TLS, does not show its size.
+    filled = any(name == Detail.INITIAL_WINDOW for name, _ in finding.details)
+    starts = finding.detail in (Detail.INITIAL_WINDOW, Detail.SLOW_START)
+    if starts and filled and example and example.initial_window_bytes:
+        segments = -(-example.initial_window_bytes // (example.mss_bytes or 1460))
+        start = f" from {counted(segments, 'segment')}"
+    detail = (finding.detail or "window full").replace("-", " ")
+    return f"{detail}{start}, {counted(finding.waits, 'wait')} for ACKs"
+
+
+def _window(finding: Finding) -> str:
+    _, receiver = names(finding)
+    figure = finding.example.figure("peer_window_bytes") if finding.example else None
+    if finding.kind == "zero-window":
+        return f"the {receiver} closed its window {times(finding.waits)}"
+    held = f" of {size(figure)}" if figure else ""
+    if not finding.waits:
+        return f"the {receiver}'s window{held} was full, each ACK let a segment go"
+    return f"the {receiver}'s window{held} was full {times(finding.waits)}"
+
+
+def _buffer(finding: Finding) -> str:
+    sender, _ = names(finding)
+    figure = finding.example.figure("plateau_bytes") if finding.example else None
+    held = f" at {size(figure)} in flight" if figure else ""
+    return f"the {sender}'s send buffer was full{held} {times(finding.waits)}"
+
+
+def _path(finding: Finding) -> str:
+    queue = finding.example.queue_delay_ns if finding.example else None
+    return f"{rate_of(finding)} with a queue{f' of {duration(queue)}' if queue else ''} on the path"
+
+
+def _rate_window(finding: Finding) -> str:
+    again = f"{size(finding.retransmitted_bytes)} were sent again" if finding.retransmitted_bytes else ""
+    return f"{rate_of(finding)}, released by ACKs; {again or 'the window grew until all was sent'}"
+
+
+def _rate_sender(finding: Finding) -> str:
+    return f"{rate_of(finding)}, no queue grew, nothing was lost"
+
+
+def _rate_pacing(finding: Finding) -> str:
+    return f"{rate_of(finding)}, gaps as long as what was sent"
+
+
+def _rate_application(finding: Finding) -> str:
+    return f"{rate_of(finding)}, it wrote no faster, window open"
+
+
+def _round_trips(finding: Finding) -> str:
+    base = finding.example.base_rtt_ns if finding.example else None
+    each = f", a round trip of {duration(base)} each" if base else ""
+    return f"{counted(finding.exchanges, 'request')}, each after the answer to the last{each}"
+
+
+def _unexplained(finding: Finding) -> str:
+    late = f"{counted(finding.reordered_segments, 'segment')} reordered, " if finding.reordered_segments else ""
+    return f"{late}{counted(finding.waits, 'wait')} that no rule decides"
+
+
+def _one_sided(finding: Finding) -> str:
+    return "packets answer an end of which the capture holds nothing"
+
+
+def _plain(finding: Finding) -> str:
+    return counted(finding.waits, "wait") if finding.waits else ""
+
+
+_EVIDENCE: dict[str, Callable[[Finding], str]] = {
+    "unreachable": _unreachable,
+    "refused": _refused,
+    "peer-gone": _gone,
+    "reset": _reset,
+    "stale-connection": _stale,
+    "half-open": _half_open,
+    "aborted": broken_off,
+    "accept-queue": _accept_queue,
+    "handshake-slow": _handshake_slow,
+    "handshake-loss": _handshake_loss,
+    "server-slow": _server_slow,
+    "no-answer": _no_answer,
+    "server-timer": timed,
+    "server-silent": _silent,
+    "sent-in-pieces": _in_pieces,
+    "no-permission": _no_permission,
+    "flow-control": _flow_control,
+    "loss": _loss,
+    "path-mtu": _path_mtu,
+    "reordering": _reordering,
+    "cwnd-limited": _cwnd,
+    "rwnd-limited": _window,
+    "zero-window": _window,
+    "sndbuf-limited": _buffer,
+    "bandwidth-limited": _path,
+    "rate-window": _rate_window,
+    "rate-pacing": _rate_pacing,
+    "rate-application": _rate_application,
+    "rate-sender": _rate_sender,
+    "round-trips": _round_trips,
+    "unexplained": _unexplained,
+    "one-sided": _one_sided,
+}
