@@ -41,7 +41,11 @@ _SHOWN_BY = (
 )  # fmt: skip
 """Columns of flows that each end has."""
 
-_FACTS = ("base_rtt_ns", "trust_level", *(f"{end}_{name}" for end in ("client", "server") for name in _SHOWN_BY))
+_FACTS = (
+    "base_rtt_ns",
+    "trust_level",
+    *(f"{end}_{name}" for end in ("client", "server") for name in (*_SHOWN_BY, "window_scale")),
+)
 
 _Key = tuple[Any, ...]
 
@@ -232,6 +236,7 @@ def _facts(asked: Session, wanted: Sequence[Mapping[str, Any]]) -> list[Example 
 def _example(best: Mapping[str, Any], flow: Mapping[str, Any]) -> Example:
     side, level = best["side"], best["level_bytes"]
     figures = {"peer_window_bytes": level, "plateau_bytes": level, "retransmissions": best["sent_again"]}
+    peer = "server" if side == "client" else "client"
     client, server = (Endpoint(flow[f"{end}_address"], flow[f"{end}_port"]) for end in ("client", "server"))
     return Example(
         flow=flow["flow"],
@@ -241,6 +246,7 @@ def _example(best: Mapping[str, Any], flow: Mapping[str, Any]) -> Example:
         end_ns=flow["end_ns"],
         time_ns=best["time_ns"],
         base_rtt_ns=flow["base_rtt_ns"],
+        peer_window_scale=flow[f"{peer}_window_scale"],
         trust=flow["trust_level"],
         stall=None if best["stall"] is None else {"number": best["stall"], "evidence": figures},
         **{name: flow[f"{side}_{name}"] for name in _SHOWN_BY},

@@ -88,6 +88,7 @@ def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
         first_ns=min(row.first_ns for row in group),
         last_ns=max(row.last_ns for row in group),
         most_attempts=max(row.most_attempts for row in group),
+        behind=None,
         further_services=any(row.further_services for row in group),
         **{name: sum(getattr(row, name) for row in group) for name in _ADDED_UP},
     )
