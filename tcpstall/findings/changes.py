@@ -12,6 +12,8 @@ _FASTER_START = "raise initcwnd (ip route … initcwnd), or reuse connections"
 
 _RECOVERY = "find the losses, or a congestion control that recovers faster"
 
+_EARLY_END = "find why slow start ended: HyStart, a remembered threshold (ip tcp_metrics), losses before the capture"
+
 _PACING = "look at its pacing rate (SO_MAX_PACING_RATE, fq maxrate, BBR)"
 
 _NARROW = "send less, or get a faster path: the sender cannot do better"
@@ -90,6 +92,8 @@ def advice(finding: Finding) -> str:
             return _FASTER_START
         case "rwnd-limited" if finding.example and finding.example.fills_unscaled_window:
             return _SCALING
+        case "cwnd-limited" if finding.detail == Detail.CONGESTION_AVOIDANCE and not finding.retransmitted_bytes:
+            return _EARLY_END
         case "cwnd-limited":
             return _BY_DETAIL.get(("cwnd-limited", finding.detail), "find what keeps the congestion window small")
     return _BY_DETAIL.get((finding.kind, finding.detail), _ADVICE.get(finding.kind, ""))

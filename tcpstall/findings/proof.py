@@ -166,7 +166,9 @@ def _cwnd(finding: Finding) -> str:
         segments = -(-example.initial_window_bytes // (example.mss_bytes or 1460))
         start = f" from {counted(segments, 'segment')}"
     detail = (finding.detail or "window full").replace("-", " ")
-    return f"{detail}{start}, {counted(finding.waits, 'wait')} for ACKs"
+    lost = finding.detail == Detail.CONGESTION_AVOIDANCE and finding.retransmitted_bytes
+    again = f", {percent(finding.retransmitted_bytes, finding.bytes)} sent again" if lost else ""
+    return f"{detail}{start}{again}, {counted(finding.waits, 'wait')} for ACKs"
 
 
 def _window(finding: Finding) -> str:

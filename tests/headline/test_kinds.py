@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -310,3 +311,15 @@ def test_handshakes_are_told_where_they_took_longer_than_the_pauses(scene: Scene
     scene.client_acks()
     scene.closes()
     assert next(iter(found(scene))).kind == kind
+
+
+def test_a_window_after_slow_start_tells_how_much_was_lost_or_asks_why_slow_start_ended(scene: Scene) -> None:
+    scene.handshake(rtt_ms=40)
+    scene.download(1_500_000, lose=(60_000,))
+    scene.closes()
+    first, *_ = found(scene)
+    assert evidence(first) == "congestion avoidance, <1 % sent again, 23 waits for ACKs"
+    assert advice(first).startswith("find the losses")
+    clean = replace(first, retransmitted_bytes=0)
+    assert evidence(clean) == "congestion avoidance, 23 waits for ACKs"
+    assert advice(clean).startswith("find why slow start ended")
