@@ -47,7 +47,7 @@ class Example:
     mss_bytes: int | None
     initial_window_bytes: int | None
     peer_window_scale: int | None
-    max_in_flight_bytes: int
+    max_in_flight_bytes: int | None
     retransmitted_bytes: int
     bottleneck_bytes_per_s: int | None
     queue_delay_ns: int | None
@@ -63,8 +63,8 @@ class Example:
     @property
     def fills_unscaled_window(self) -> bool:
         """True where the peer's windows have no scale, and one as large as they come was filled (RFC 7323 §2.2)."""
-        full = self.max_in_flight_bytes + 2 * (self.mss_bytes or 0) > _UNSCALED
-        return self.peer_window_scale == 0 and full
+        most = (self.max_in_flight_bytes or 0) + 2 * (self.mss_bytes or 0)
+        return self.peer_window_scale == 0 and most > _UNSCALED
 
     def figure(self, name: str) -> int | None:
         """A size or time from the evidence of the longest wait."""
