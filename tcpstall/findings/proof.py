@@ -6,7 +6,20 @@ from tcpstall.causes import Detail
 from tcpstall.findings.finding import Behind, Finding
 from tcpstall.units import counted, duration, number, percent, rate, size, times
 
-__all__ = ["broken_off", "evidence", "meanwhile", "names", "patience", "rate_of", "timed", "unanswered"]
+__all__ = ["evidence", "meanwhile", "names", "patience", "rate_of", "timed", "unanswered"]
+
+_FIXED = {
+    "reset": "before all requests were answered whole",
+    "stale-connection": "the request came after a second or more without any, and a RST answered it",
+    "half-open": "the server's SYN-ACK was followed by nothing",
+    "aborted": "a scan, or another attempt was faster",
+    "handshake-slow": "no SYN was sent again, the answer came late",
+    "accept-queue": "it ignored SYNs or first data, and answered copies of them",
+    "server-silent": "what the client had said may have asked for nothing",
+    "no-permission": "it had sent the head of its request, and the server did not say that it may go on",
+    "one-sided": "packets answer an end of which the capture holds nothing",
+}
+"""Kinds that no figure decided."""
 
 
 def names(finding: Finding) -> tuple[str, str]:
@@ -18,7 +31,7 @@ def evidence(finding: Finding) -> str:
     """The figures that decided, in one clause; empty where the kind is enough."""
     if finding.behind:
         return _through_queue(finding, finding.behind)
-    return _EVIDENCE.get(finding.kind, _plain)(finding)
+    return _FIXED.get(finding.kind) or _EVIDENCE.get(finding.kind, _plain)(finding)
 
 
 def _through_queue(finding: Finding, behind: Behind) -> str:
@@ -58,31 +71,6 @@ def _gone(finding: Finding) -> str:
     return f"the {sender} sent again {most}, nothing came back"
 
 
-def _reset(finding: Finding) -> str:
-    return "before all requests were answered whole"
-
-
-def _stale(finding: Finding) -> str:
-    return "the request came after a second or more without any, and a RST answered it"
-
-
-def _half_open(finding: Finding) -> str:
-    return "the server's SYN-ACK was followed by nothing"
-
-
-def broken_off(finding: Finding) -> str:
-    """What a client that broke off its handshake may have been."""
-    return "a scan, or another attempt was faster"
-
-
-def _handshake_slow(finding: Finding) -> str:
-    return "no SYN was sent again, the answer came late"
-
-
-def _accept_queue(finding: Finding) -> str:
-    return "it ignored SYNs or first data, and answered copies of them"
-
-
 def _handshake_loss(finding: Finding) -> str:
     again = finding.example.figure("retransmissions") if finding.example else None
     most = f" {'up to ' if finding.flows > 1 else ''}{times(again)}" if again else ""
@@ -111,10 +99,6 @@ def _no_answer(finding: Finding) -> str:
     return f"the server had acknowledged {'each' if finding.flows > 1 else 'the'} request, then nothing came"
 
 
-def _silent(finding: Finding) -> str:
-    return "what the client had said may have asked for nothing"
-
-
 def timed(finding: Finding) -> str:
     """Number of answers, and how long each took."""
     stall = (finding.example.stall if finding.example else None) or {}
@@ -132,10 +116,6 @@ def _flow_control(finding: Finding) -> str:
     figure = finding.example.figure("in_flight_bytes") if finding.example else None
     held = f" with {size(figure)} in flight" if figure else ""
     return f"TCP was open, and the {sender} waited{held} for the {receiver}'s messages {times(finding.waits)}"
-
-
-def _no_permission(finding: Finding) -> str:
-    return "it had sent the head of its request, and the server did not say that it may go on"
 
 
 def _loss(finding: Finding) -> str:
@@ -222,10 +202,6 @@ def _unexplained(finding: Finding) -> str:
     return f"{late}{counted(finding.waits, 'wait')} that no rule decides"
 
 
-def _one_sided(finding: Finding) -> str:
-    return "packets answer an end of which the capture holds nothing"
-
-
 def _plain(finding: Finding) -> str:
     return counted(finding.waits, "wait") if finding.waits else ""
 
@@ -234,19 +210,11 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "unreachable": _unreachable,
     "refused": _refused,
     "peer-gone": _gone,
-    "reset": _reset,
-    "stale-connection": _stale,
-    "half-open": _half_open,
-    "aborted": broken_off,
-    "accept-queue": _accept_queue,
-    "handshake-slow": _handshake_slow,
     "handshake-loss": _handshake_loss,
     "server-slow": _server_slow,
     "no-answer": _no_answer,
     "server-timer": timed,
-    "server-silent": _silent,
     "sent-in-pieces": _in_pieces,
-    "no-permission": _no_permission,
     "flow-control": _flow_control,
     "loss": _loss,
     "path-mtu": _path_mtu,
@@ -262,5 +230,4 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "rate-sender": _rate_sender,
     "round-trips": _round_trips,
     "unexplained": _unexplained,
-    "one-sided": _one_sided,
 }

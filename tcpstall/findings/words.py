@@ -2,7 +2,7 @@
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import RATES, Finding
-from tcpstall.findings.proof import broken_off, evidence, meanwhile, names, patience, rate_of, timed, unanswered
+from tcpstall.findings.proof import evidence, meanwhile, names, patience, rate_of, timed, unanswered
 from tcpstall.model.endpoint import Endpoint
 from tcpstall.units import clock, counted, duration, number
 
@@ -99,7 +99,7 @@ def _said(finding: Finding) -> str:
             return f"{counted(finding.flows, 'connection')} to {place} never got past the handshake"
         case "aborted":
             begun = counted(finding.flows, "connection")
-            return f"the client broke off {begun} to {place} in the handshake: {broken_off(finding)}"
+            return f"the client broke off {begun} to {place} in the handshake: {evidence(finding)}"
         case "peer-gone":
             gone = f"the {receiver} of {place}" if receiver == "client" else place
             verb = "are" if receiver == "server" and not finding.address else "is"
