@@ -73,12 +73,11 @@ class Example:
 
 
 @record(frozen=True, slots=True)
-class WaitedFor:
-    """The service that a slow one waited for, and for which share of its slow answers' time, 0 to 1."""
+class _OtherService:
+    """A service that a finding of another one names."""
 
     address: str
     port: int
-    share: float
 
     @property
     def service(self) -> Endpoint:
@@ -87,18 +86,18 @@ class WaitedFor:
 
 
 @record(frozen=True, slots=True)
-class Behind:
+class WaitedFor(_OtherService):
+    """The service that a slow one waited for, and for which share of its slow answers' time, 0 to 1."""
+
+    share: float
+
+
+@record(frozen=True, slots=True)
+class Behind(_OtherService):
     """The transfer that filled a queue: its service, the mean delay of the queue, and the round trip without it."""
 
-    address: str
-    port: int
     queue_ns: int
     base_rtt_ns: int
-
-    @property
-    def service(self) -> Endpoint:
-        """The service; as text `192.0.2.1:80`."""
-        return Endpoint(self.address, self.port)
 
 
 @record(frozen=True, slots=True)
