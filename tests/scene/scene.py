@@ -99,7 +99,7 @@ class Scene:
     # Saying things
 
     def client_sends(self, size: int, **how: Any) -> None:
-        """New data at once. See _send for `tso`, `lost`, `late_ms`, `unseen`, `push` and `content`."""
+        """New data at once. See _send for `tso`, `lost`, `late_ms`, `unseen`, `push`, `close` and `content`."""
         self._send(self.client, size, **how)
 
     def server_sends(self, size: int, **how: Any) -> None:
@@ -265,6 +265,7 @@ class Scene:
         lost: bool = False,
         unseen: bool = False,
         push: bool = True,
+        close: bool = False,
         content: bytes = b"",
         late_ms: float = 0,
     ) -> None:
@@ -273,7 +274,7 @@ class Scene:
             payload = min(frame, left)
             left -= payload
             starts = range(host.nxt, host.nxt + payload, host.segment_bytes()) if lost else ()
-            flags = ACK | (PSH if push and not left else 0)
+            flags = ACK | (PSH if push and not left else 0) | (FIN if close and not left else 0)
             said = content[size - left - payload :]
             late = dict.fromkeys(range(host.nxt, host.nxt + payload, host.segment_bytes()), round(late_ms * 1e6))
             how: dict[str, Any] = {"lost": frozenset(starts), "late_ns": late, "unseen": unseen, "content": said}

@@ -15,6 +15,28 @@ def test_the_short_end_of_each_write_waits_until_nothing_is_out(scene: Scene, ta
     assert causes(scene, tap) == ["nagle", *["app-limited", "nagle"] * 3]
 
 
+def ends_beside_whole_segments(scene: Scene, *, close: bool) -> list[str]:
+    """Four such writes, then a short end that leaves by itself while whole segments are out."""
+    scene.handshake(rtt_ms=20)
+    scene.server_writes(*((120.0 * turn, WRITE) for turn in range(4)), tso=1, nagle="rfc896")
+    scene.wait_ms(120)
+    scene.server_sends(2 * 1_448, tso=1, push=False)
+    scene.wait_ms(10)
+    scene.server_sends(500, close=close)
+    return causes(scene, "server")
+
+
+@fires
+def test_an_end_that_leaves_with_the_fin_does_not_show_that_ends_are_not_held(scene: Scene) -> None:
+    """A sender that has closed holds nothing back (4.4BSD `tcp_output`, Linux `tcp_nagle_test`)."""
+    assert "nagle" in ends_beside_whole_segments(scene, close=True)
+
+
+@near_miss
+def test_an_end_that_leaves_beside_whole_segments_shows_that_ends_are_not_held(scene: Scene) -> None:
+    assert "nagle" not in ends_beside_whole_segments(scene, close=False)
+
+
 @look_alike
 def test_a_sender_with_short_writes_beside_each_other_holds_none_back(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)

@@ -39,6 +39,8 @@ pub struct Burst {
     pub last_frame: u32,
     /// The last frame had PSH: a sign that its sender had no more data then (RFC 9293 §3.9.1.2).
     pub pushed: bool,
+    /// The last frame had FIN: its sender had closed, and no algorithm held the end of its data back (RFC 9293 §3.7.4).
+    pub closes: bool,
     /// Frames with PSH.
     pub pushes: u32,
     /// Last packet.
@@ -51,6 +53,6 @@ pub struct Burst {
 
 packed!(Clump { start, bytes, count, longest_silence, first_bytes });
 packed!(Burst {
-    marks { pushed }
+    marks { pushed, closes }
     start, end, bytes, frames, in_flight, first_frame, last_frame, pushes, last_packet, acks, clump,
 });

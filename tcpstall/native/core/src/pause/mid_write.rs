@@ -10,6 +10,7 @@ impl Burst {
     /// Takes in the burst's newest frame.
     pub(super) fn ends_with(&mut self, frame: &Segment) {
         (self.last_frame, self.pushed) = (frame.payload, frame.flags.has(Flags::PSH));
+        self.closes = frame.flags.has(Flags::FIN);
         self.pushes += u32::from(self.pushed);
         self.last_packet = frame.packet;
     }

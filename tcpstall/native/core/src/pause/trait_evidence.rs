@@ -192,7 +192,8 @@ fn answered_early(pause: &Facts) -> bool {
 /// Classifies the end of a burst.
 fn tail(pause: &Facts, burst: &Burst) -> Tail {
     let last = burst.last_frame;
-    if burst.ends_whole(pause.mss) {
+    // What leaves with a FIN is exempt from Nagle's algorithm (4.4BSD `tcp_output`, Linux `tcp_nagle_test`).
+    if burst.ends_whole(pause.mss) || burst.closes {
         Tail::Whole
     } else if burst.frames == 1 && last < pause.mss && burst.in_flight <= u64::from(last) {
         Tail::ShortAlone
