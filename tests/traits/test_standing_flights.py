@@ -86,6 +86,30 @@ def test_flights_that_get_smaller_without_a_loss_are_no_congestion_windows(scene
     assert shrinking(scene, lacks=1) == 0
 
 
+def dipping(scene: Scene, *, times: int) -> float:
+    """Milliseconds of a window where each ACK releases a segment, but so often two release one, and the next two."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(12 * SEGMENT, tso=1, push=False)
+    steps = [1, 1, 0, 1, 2] * times + [1] * 40
+    for step, segments in enumerate(steps, 1):
+        scene.client_acks(upto=step * SEGMENT)
+        scene.wait_ms(0.1)
+        if segments:
+            scene.server_sends(segments * SEGMENT, tso=1, push=False)
+    return scene.lost_ms("server", "server")["cwnd-limited"]
+
+
+@look_alike
+def test_two_smaller_flights_are_no_accident(scene: Scene) -> None:
+    assert dipping(scene, times=2) == 0
+
+
+@near_miss
+def test_one_smaller_flight_may_be_an_accident(scene: Scene) -> None:
+    assert dipping(scene, times=1) > 100
+
+
 @near_miss
 def test_flights_that_stand_may_be_a_congestion_windows(scene: Scene) -> None:
     assert shrinking(scene, lacks=0) > 100

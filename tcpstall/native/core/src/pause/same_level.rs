@@ -5,6 +5,8 @@ use super::pauses::Context;
 
 /// Flights of whole segments at one level from which that level is a limit's.
 const ALIKE: usize = 3;
+/// Smaller flights of a run from which it is no congestion window.
+const SMALLER: usize = 2;
 
 /// Finds pauses away from the sender at the level of a plateau on which ACKs of almost nothing released data. There the
 /// ACKs of a flight are told apart only while the path is steady; the window is the same while it is not.
@@ -29,7 +31,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     }
 }
 
-/// At the sender several flights of a run are smaller by a segment or more than one before them, although nothing was lost: no
+/// At the sender flights of a run are smaller by a segment or more than one before them, although nothing was lost: no
 /// congestion window shrinks then (RFC 5681 §3.1), and frames of one segment show that none was deferred (Linux
 /// `tcp_tso_should_defer`). The rest of a full buffer is less than a segment, and a writer wakes for less than a third of it.
 pub(super) fn shrinks(run: &[Facts]) -> bool {
@@ -42,5 +44,5 @@ pub(super) fn shrinks(run: &[Facts]) -> bool {
         smaller += usize::from(pause.segments_at_start < most);
         most = most.max(pause.segments_at_start);
     }
-    smaller >= ALIKE
+    smaller >= SMALLER
 }
