@@ -358,3 +358,25 @@ def test_acks_of_half_the_flight_that_let_nothing_go_have_met_no_full_window(sce
     scene.server_sends(1_448)
     rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 60e6]
     assert [row["cause"] for row in rows] != ["cwnd-limited"]
+
+
+def before_an_end(scene: Scene, *, last: int) -> float:
+    """Confidence in the window that ten segments fill, where so many bytes leave once all of those are acknowledged."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(10 * 1_448, push=False)
+    scene.client_acks()
+    scene.server_sends(last)
+    row = next(row for row in scene.flow("server")["stalls"] if row["cause"] == "cwnd-limited")
+    return float(row["confidence"])
+
+
+@near_miss
+def test_a_short_end_may_have_waited_for_the_acks_alone(scene: Scene) -> None:
+    """Nagle's algorithm as RFC 896 has it holds the end back while anything is out, whatever the window."""
+    assert before_an_end(scene, last=500) < 0.8
+
+
+@fires
+def test_a_whole_segment_waited_for_the_window(scene: Scene) -> None:
+    assert before_an_end(scene, last=1_448) >= 0.9

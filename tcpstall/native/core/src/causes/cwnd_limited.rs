@@ -28,8 +28,9 @@
 //!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the
 //!           last segment was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the
 //!           model has room
-//!           Never sure where the model has room for a segment and nothing was lost, where a short answer to the peer followed, nor
-//!           away from the sender for less than half of a round trip: links that deliver frames in clumps make such waits
+//!           Never sure where the model has room for a segment and nothing was lost, where a short answer to the peer followed, or
+//!           the short end of a write once all was acknowledged (Nagle's algorithm may hold that back too), nor away from the sender for
+//!           less than half of a round trip: links that deliver frames in clumps make such waits
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
@@ -154,7 +155,7 @@ fn phase(pause: &Pause) -> &'static str {
 
 /// Less than a segment followed, once nothing was in flight: the short end of a write waits for that too (RFC 896).
 fn waits_for_its_end(pause: &Pause) -> bool {
-    pause.left_in_flight == 0 && pause.after.clump.first_bytes < u64::from(pause.mss)
+    pause.ended && pause.left_in_flight == 0 && pause.after.clump.first_bytes < u64::from(pause.mss)
 }
 
 /// Recognises a full window by growth, in one of three forms. The flight is one of a row that grew as this sender's
@@ -278,7 +279,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     // Without a loss the model counts each segment of slow start, and a full window has no room for another.
     let short_of_it = share < FULL_TO_THE_SEGMENT && pause.losses == 0;
     // What answers the peer may have been written only then.
-    let unsure = short_of_it || pause.answers_peer();
+    let unsure = short_of_it || pause.answers_peer() || waits_for_its_end(pause);
     let confidence = if unsure { confidence.min(KEEPS_BACK) } else { confidence };
     // More was sent than the modelled window holds, so the model is of another sender.
     let confidence = if pause.segments_held > pause.cwnd { confidence.min(0.75) } else { confidence };
