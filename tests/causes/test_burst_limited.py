@@ -1,6 +1,7 @@
 """`burst-limited`: the stack cut a burst short of the congestion window."""
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.scene.network import Tap
 
 CAP = 6
 """Packets in flight + 6: burst moderation of old BIC."""
+SEGMENT = 1_448
 
 
 def exchanges(scene: Scene, count: int, size: int, *, cwnd: int, **how: Any) -> None:
@@ -21,6 +23,20 @@ def exchanges(scene: Scene, count: int, size: int, *, cwnd: int, **how: Any) -> 
         window.initial = window.ssthresh = cwnd
     for _ in range(count):
         scene.download(size, request=21, slow_start_after_idle=False, **how)
+
+
+def after_acks(scene: Scene, *turns: tuple[int, ...], cap: int) -> None:
+    """Slow start up to 40 segments; then ACKs of so many segments come together, and each lets the `cap` go."""
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    sent = acked = 0
+    flights = [(10, (1,) * 10), (20, (1,) * 20), (40, turns[0]), *((cap * len(a), b) for a, b in pairwise(turns))]
+    for segments, acks in [*flights, (cap * len(turns[-1]), ())]:
+        scene.server_sends(segments * SEGMENT, tso=1, push=False)
+        sent += segments
+        for covered in acks:
+            acked += covered
+            scene.client_acks(upto=acked * SEGMENT)
 
 
 def waits(scene: Scene, tap: Tap) -> Counter[str]:
@@ -50,6 +66,31 @@ def test_its_evidence_is_the_cap_and_how_often_it_cut(scene: Scene) -> None:
     assert {row["evidence"]["exchanges_cut_alike"] for row in rows} == {20}
     assert [row["detail"] for row in rows[:2]] == [None, "partial-ack"]
     assert "bictcp_moderation = 0" in rows[0]["advice"]
+
+
+@fires
+def test_each_ack_lets_four_segments_go_although_it_covered_more(scene: Scene, tap: Tap) -> None:
+    after_acks(scene, (10,) * 4, (8, 8), (8,), *[(4,)] * 6, cap=4)
+    assert waits(scene, tap)["burst-limited"] == 8
+    rows = [row for row in scene.flow(tap)["stalls"] if row["cause"] == "burst-limited"]
+    assert {(row["detail"], row["evidence"]["burst_cap_segments"]) for row in rows} == {("partial-ack", 4)}
+
+
+@near_miss
+def test_two_such_waits_may_be_an_accident(scene: Scene, tap: Tap) -> None:
+    after_acks(scene, (10,) * 4, (8, 8), (8,), cap=4)
+    assert "burst-limited" not in causes(scene, tap)
+
+
+@look_alike
+def test_acks_that_mostly_let_more_go_meet_no_cap(scene: Scene, tap: Tap) -> None:
+    """A buffer of twelve segments that its writer fills by turns in steps of eight and of twelve."""
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    for segments in (10, 20, *[8, 12] * 6):
+        scene.server_sends(segments * SEGMENT, tso=1, push=False)
+        scene.client_acks()
+    assert "burst-limited" not in causes(scene, tap)
 
 
 @near_miss

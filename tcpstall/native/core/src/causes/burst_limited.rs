@@ -2,10 +2,12 @@
 //!
 //! Rule      in {cut_turns} exchanges in a row at least the first burst stops at the same small count, below the congestion window, with more data
 //!           released by the next ACK, and the count does not grow although each was acknowledged in full; within such an
-//!           exchange, each partial ACK let just as many segments go (packets in flight + the cap)
+//!           exchange, each partial ACK let just as many segments go (packets in flight + the cap); or ACK after ACK lets the same few
+//!           segments go, also where it covered more, and less is in flight than before although nothing was lost
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `burst_cap_segments`, `exchanges_cut_alike`; detail `partial-ack`
 //!           within an exchange
-//! Source    Linux before 3.x, `bictcp_moderation` (burst moderation: packets in flight + 3 or + 6)
+//! Source    Linux before 3.x, `bictcp_moderation` (burst moderation: packets in flight + 3 or + 6); 4.4BSD's descendants,
+//!           `TCP_MAXBURST` (four segments for each call of `tcp_output`)
 //! Abstains  fewer exchanges than a congestion window needs to grow; after a loss or an idle of a timeout; where the window has
 //!           room for less than a frame of offloaded segments (`tcp_tso_should_defer`)
 //! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat),
@@ -20,7 +22,7 @@ use crate::pause::Pause;
 pub(super) const RULE: Rule = Rule { cause: Cause::BurstLimited, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
-    let Some(cap) = pause.context.cut_at else { return Verdict::No };
+    let Some(cap) = pause.context.cut_at else { return by_ack(pause) };
     let first = pause.segments_at_start == cap;
     let below = pause.segments_at_start < pause.cwnd;
     let often = pause.context.turns_cut_alike >= limits.cut_turns;
@@ -47,4 +49,17 @@ const ONLY_AN_END: f32 = 0.78;
 /// The short end of the answer left alone, once nothing else was in flight: RFC 896 holds such an end back too.
 fn waits_for_its_end(pause: &Pause) -> bool {
     pause.after.bytes < u64::from(pause.mss) && pause.left_in_flight == 0
+}
+
+/// Waits at a cap on each ACK, from which it is likely.
+const OFTEN: u32 = 6;
+
+/// Each ACK let just as many segments go, also where it covered more.
+fn by_ack(pause: &Pause) -> Verdict {
+    if pause.context.per_ack.is_none() {
+        return Verdict::No;
+    }
+    // A window that a loss has lowered lets few segments go as well.
+    let likely = pause.losses == 0 && pause.context.per_ack_waits >= OFTEN;
+    yes(details::PARTIAL_ACK, if likely { 0.85 } else { 0.75 })
 }

@@ -2,6 +2,7 @@
 
 use super::evidence::Facts;
 use super::pauses::Context;
+use super::per_ack;
 
 /// Acknowledged segments without growth after which a count is no congestion window: a full congestion window grows at
 /// the latest after 20 (CUBIC's slowest growth before any loss, Linux `bictcp_update`, cnt = 20), and the count must
@@ -28,8 +29,14 @@ impl Turn {
     }
 }
 
+/// Finds caps on the first bursts of turns, and on what each ACK lets go.
+pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
+    find_cut(pauses, contexts);
+    per_ack::find(pauses, contexts);
+}
+
 /// Gives every pause of a cut turn the evidence of the turns around it.
-pub(super) fn find_cut(pauses: &[Facts], contexts: &mut [Context]) {
+fn find_cut(pauses: &[Facts], contexts: &mut [Context]) {
     // There are no more turns than pauses, and no larger count than the most segments in flight.
     let most = pauses.iter().map(|pause| pause.segments_at_start).max().unwrap_or(0);
     if pauses.len() <= GROWING_STEPS && most.saturating_mul(pauses.len() as u32) < NO_GROWTH {

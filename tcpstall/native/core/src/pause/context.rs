@@ -77,7 +77,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     beat::find_ticks(pauses, contexts);
     beat::find_steps(pauses, contexts);
     find_releases(pauses, contexts);
-    burst_cap::find_cut(pauses, contexts);
+    burst_cap::find(pauses, contexts);
     find_bottleneck(pauses, contexts, busy_periods);
     shaper::find(pauses, contexts);
     tell_reading(pauses, contexts, reading);

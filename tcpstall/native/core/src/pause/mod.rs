@@ -24,6 +24,7 @@ mod open;
 mod over;
 mod packed;
 pub mod pauses;
+mod per_ack;
 pub mod persist;
 mod rare_events;
 pub mod reading;

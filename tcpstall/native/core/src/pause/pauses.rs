@@ -61,6 +61,10 @@ pub struct Context {
     /// That count, if this pause follows the first burst of a turn, or a burst in which each ACK released that many
     /// segments.
     pub cut_at: Option<u32>,
+    /// Segments that each ACK let go, however many it covered, where that left the wait below an earlier flight.
+    pub per_ack: Option<u32>,
+    /// Waits of the flow at that cap.
+    pub per_ack_waits: u32,
     /// The count grew from turn to turn.
     pub cut_grows: bool,
     /// On the pause's plateau, data repeatedly went on at an ACK that had covered almost nothing, or its frames show that.

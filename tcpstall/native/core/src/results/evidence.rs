@@ -157,7 +157,7 @@ impl RareEvidence {
             extra_round_trips: None,
             ceiling: Ceiling::of(pause, part),
             receiver: Receiver::of(pause, part),
-            burst_cap_segments: pause.context.cut_at.map(u64::from),
+            burst_cap_segments: pause.context.cut_at.or(pause.context.per_ack).map(u64::from),
             exchanges_cut_alike: pause.context.cut_at.map(|_| u64::from(pause.context.turns_cut_alike)),
             path: path_evidence(pause),
             fastest_bytes_per_s: None,
