@@ -287,3 +287,19 @@ def test_an_answer_with_the_stamp_of_what_was_sent_before_the_question_is_the_ap
     scene.server_sends(300)
     assert causes(scene, "client")[-1] == "app-limited"
     assert scene.flow("client")["stalls"][-1]["confidence"] < 0.8
+
+
+@look_alike
+@pytest.mark.parametrize(("silent_s", "queued"), [(1, True), (40, False)])
+def test_no_queue_holds_data_for_longer_than_any_path_takes(scene: Scene, silent_s: int, queued: bool) -> None:
+    """The clock of the sender's stamps rests while it sleeps, as if its data had left with what was sent before."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(8):
+        scene.wait_ms(100)
+        scene.request()
+        scene.server_sends(300)
+        scene.client_acks()
+    scene.server.clock_ms -= 900 * silent_s
+    scene.wait_ms(1_000 * silent_s)
+    scene.server_sends(300)
+    assert (causes(scene, "client")[-1] == "bandwidth-limited") == queued

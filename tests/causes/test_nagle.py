@@ -367,3 +367,16 @@ def ends_at_its_last_ack(scene: Scene, *, silent_ms: float) -> float:
 def test_the_end_of_a_write_after_a_timeout_may_have_waited_for_the_window(scene: Scene) -> None:
     """The tap sees a silence of a timer's time, and one segment: the window began again with that (RFC 5681 §3.1)."""
     assert ends_at_its_last_ack(scene, silent_ms=400) < 0.8
+
+
+@near_miss
+@pytest.mark.parametrize(("after_us", "sure"), [(40, True), (280, False)])
+def test_what_left_long_after_the_ack_may_have_been_written_then(scene: Scene, after_us: int, sure: bool) -> None:
+    scene.handshake(rtt_ms=0.1 if not sure else 0.4)
+    scene.request()
+    scene.server_sends(76)
+    scene.client_acks()
+    scene.server.now_ns = scene.server.acts_ns() + 1_000 * after_us
+    scene.server_sends(124)
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server" and row["cause"] == "nagle"]
+    assert [row["confidence"] >= 0.8 for row in rows] == [sure]

@@ -117,7 +117,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return Verdict::No;
     }
     // No network lies between a sender and the tap next to it: a clock that runs slow looks as if.
-    if !pause.near_sender() && (pause.held + pause.held >= pause.duration() || pause.may_be_path()) {
+    let path = !pause.near_sender() && !pause.outlasts_paths();
+    if path && (pause.held + pause.held >= pause.duration() || pause.may_be_path()) {
         return Verdict::CannotTell(Missing::DEPARTURE);
     }
     if pause.unseen.departure {

@@ -5,8 +5,8 @@
 //!           sender, one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip.
 //!           Away from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`).
 //!           Or their timestamps show packets held before the tap, and the time between them is proportional to their bytes, or
-//!           that the data on both sides of the pause left much closer together than it came, unless the peer spoke with nothing in flight: no
-//!           answer leaves with what was sent before
+//!           that the data on both sides of the pause left much closer together than it came, unless the peer spoke with nothing in flight (no
+//!           answer leaves with what was sent before), or all had been acknowledged for longer than any path takes
 //!           Not where less than a segment left alone after payload of the peer; never sure where less was in flight than rate ×
 //!           base round trip
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details `queue`, `line`
@@ -43,8 +43,9 @@ fn line(pause: &Pause, limits: &Limits) -> Verdict {
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.left_together {
         // The sender did not wait: a slow line, a shaper or a queue kept the segments apart. No answer leaves with what was sent
-        // before the question came: stamps that say so are not of the time when it left.
-        return if pause.is_turn() { Verdict::No } else { yes(details::QUEUE, 0.75) };
+        // before the question came, and none of it was on its way for longer than any path takes: such stamps are not of the time
+        // when it left.
+        return if pause.is_turn() || pause.outlasts_paths() { Verdict::No } else { yes(details::QUEUE, 0.75) };
     }
     let Some(path) = &pause.context.bottleneck else { return line(pause, limits) };
     if pause.context.shaped {

@@ -14,7 +14,8 @@
 //!           burst stops where the window has room for less than another frame of offloaded segments; or, away from the sender, as many
 //!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an initial
 //!           window ended within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier
-//!           one was; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
+//!           one was; or, away from the sender, bursts that all ended within a write brought more from round trip to round trip from the write's
+//!           beginning on; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
 //!           half of the flight released nothing for longer than paths and hosts vary; nor in slow start where flights stand over
 //!           {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short writes are
 //!           out, and no ACK at the sender let the next one go: all that had been written was out. From a sender that sets PSH on each
@@ -77,6 +78,12 @@ fn by_queue(pause: &Pause, limits: &Limits) -> Option<Proof> {
     (waits && open && small && grows && !stands).then_some(Proof { detail: details::SLOW_START, confidence: 0.7 })
 }
 
+/// More was queued behind each burst, the window had room, and from round trip to round trip more arrived.
+fn by_rounds(pause: &Pause) -> Option<Proof> {
+    let grows = pause.context.rounds_grow && pause.in_mid_write() && pause.losses == 0;
+    grows.then_some(Proof { detail: details::SLOW_START, confidence: 0.7 })
+}
+
 /// Later flights were larger by more than a quarter.
 fn is_outgrown(pause: &Pause) -> bool {
     4 * pause.context.read.most_later > 5 * pause.segments_held
@@ -87,7 +94,8 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     // On a path that lengthens each ACK seems to come sooner than it did.
     let longer = pause.context.dripping && pause.released_soon() || pause.context.creeping && pause.may_be_path();
     // What a window cut off waits for the window alone: away from the sender the path delayed the ACK or its answer.
-    let late = pause.fell_silent() && pause.in_mid_write() && pause.released_soon();
+    let queued = pause.in_mid_write();
+    let late = pause.fell_silent() && queued && (pause.released_soon() || pause.context.rounds_grow);
     let silent = pause.fell_silent() && !longer && !late;
     // A congestion window lets go at each ACK.
     let by_message = pause.is_let_go_by_message() && pause.acks_let_nothing_go();
@@ -100,7 +108,7 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
         }
         other => {
             let proof = by_growth(pause, limits).or_else(|| by_report(pause)).or_else(|| by_count(pause, limits));
-            let proof = proof.or_else(|| by_queue(pause, limits));
+            let proof = proof.or_else(|| by_queue(pause, limits)).or_else(|| by_rounds(pause));
             proof.map_or(other, Verdict::Yes)
         }
     }

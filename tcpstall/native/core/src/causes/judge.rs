@@ -51,8 +51,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
     }
     let mut whole = judge(pause, limits, pause.start(), pause.end);
     if whole.cause == Cause::Retransmission {
-        // All data had arrived, and the sender had no more until the peer had answered.
-        if pause.is_turn() && retransmission::is_needless(pause) && !retransmission::is_repairing(pause) {
+        if retransmission::held_nobody(pause) {
             return explain(&pause.with(&without_repairs(pause)), limits, threshold);
         }
         if retransmission::went_on_unheard(pause) {

@@ -34,7 +34,15 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // Once may be an accident: a probe takes a held write along.
     let once = pause.context.traits.nagle.value == Some(Nagle::Nothing);
-    let most = if once || may_be_full(pause) { UNSURE } else { 1.0 };
+    // The ACK lets go what was held: what came later than half of the wait after it may have been written only then.
+    let late = pause.after_ack().is_some_and(|after| after + after > pause.duration());
+    let most = if late {
+        LATE
+    } else if once || may_be_full(pause) {
+        UNSURE
+    } else {
+        1.0
+    };
     if holds_beat(pause) {
         return yes(details::TAIL_HELD, 0.7);
     }
@@ -108,6 +116,9 @@ pub(super) fn may_be_full(pause: &Pause) -> bool {
 
 /// Confidence where the short segment may be a full one, or where the sender once held none back.
 pub(super) const UNSURE: f32 = 0.75;
+
+/// Confidence where most of the wait came after the ACK.
+const LATE: f32 = 0.6;
 
 /// Largest size of TCP options, bytes: segments shorter than the MSS by less may be full ones (RFC 9293 §3.1).
 const MOST_OPTIONS: i64 = 40;

@@ -133,6 +133,13 @@ pub(super) fn is_needless(pause: &Pause) -> bool {
     pause.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
 }
 
+/// All data had arrived, and the sender had no more: until the peer had answered, or at all, with copies that came sooner than any
+/// timer (RFC 6298 §2.3).
+pub(super) fn held_nobody(pause: &Pause) -> bool {
+    let sooner = || pause.repair.iter().flat_map(|repair| &repair.attempts).all(|copy| copy.waited < pause.rtt());
+    is_needless(pause) && !is_repairing(pause) && (pause.is_turn() || !pause.ended && sooner())
+}
+
 /// The timer sent needless copies again and again, each later than the answer to the one before could come: the ACKs that the tap
 /// saw were lost on their way to the sender, which waited for one of them (RFC 6298 §5.2).
 pub(super) fn is_unheard(pause: &Pause) -> bool {

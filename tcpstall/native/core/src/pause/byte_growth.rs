@@ -75,7 +75,7 @@ fn step(small: i64, large: i64, mss: u32) -> Option<bool> {
 }
 
 /// Flights that grow at each step are enough for a climb.
-fn is_climb(flights: &[i64], mss: u32) -> bool {
+pub(super) fn is_climb(flights: &[i64], mss: u32) -> bool {
     let doubles = flights.windows(2).all(|pair| step(pair[0], pair[1], mss) == Some(true));
     flights.len() >= if doubles { DOUBLING } else { CREEPING }
 }

@@ -12,6 +12,7 @@ use super::mid_write;
 use super::pauses::Context;
 use super::reading::Reading;
 use super::release;
+use super::round_growth;
 use super::same_level;
 use super::shaper;
 use crate::sender::cwnd::INITIAL_WINDOW;
@@ -72,6 +73,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     find_small_writes(pauses, contexts);
     find_creeping(pauses, contexts);
     byte_growth::find(pauses, contexts);
+    round_growth::find(pauses, contexts);
     find_pace(pauses, contexts);
     beat::find(pauses, contexts);
     beat::find_ticks(pauses, contexts);
@@ -157,7 +159,7 @@ fn find_doubling(pauses: &[Facts], contexts: &mut [Context]) {
     for (pause, context) in pauses.iter().zip(contexts).skip_while(|(pause, _)| pause.first) {
         let (flight, mss) = (pause.flight_at_start, i64::from(pause.mss.max(1)));
         let doubled = before.is_some_and(|before| (flight - 2 * before).abs() < mss);
-        let full = flight > 0 && (flight % mss == 0 || doubled || is_even(pause));
+        let full = flight > 0 && (flight % mss == 0 || doubled || pause.is_even());
         before = Some(flight);
         let growth = context.next_flight.map(|next| next as f64 / flight.max(1) as f64);
         context.doubling = full && pause.released_soon() && growth.is_none_or(|growth| GROWTH.contains(&growth));
@@ -165,15 +167,6 @@ fn find_doubling(pauses: &[Facts], contexts: &mut [Context]) {
             return;
         }
     }
-}
-
-/// The flight is of frames of one size, although that is none that the SYNs announced.
-fn is_even(pause: &Facts) -> bool {
-    let (burst, frame) = (&pause.before, i64::from(pause.before.first_frame));
-    frame > 0
-        && burst.frames > 1
-        && burst.bytes as i64 == frame * burst.frames as i64
-        && pause.flight_at_start % frame == 0
 }
 
 /// Detects congestion avoidance: it raises the window a little every round trip, about a segment by Reno and at least

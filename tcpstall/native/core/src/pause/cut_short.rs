@@ -37,4 +37,13 @@ impl Facts {
     pub(super) fn is_whole(&self) -> bool {
         self.flight_at_start % i64::from(self.mss.max(1)) == 0
     }
+
+    /// The flight is of frames of one size, although that is none that the SYNs announced.
+    pub(super) fn is_even(&self) -> bool {
+        let (burst, frame) = (&self.before, i64::from(self.before.first_frame));
+        frame > 0
+            && burst.frames > 1
+            && burst.bytes as i64 == frame * burst.frames as i64
+            && self.flight_at_start % frame == 0
+    }
 }

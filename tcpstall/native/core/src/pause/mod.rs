@@ -33,6 +33,7 @@ mod release;
 pub mod repair;
 pub mod repairs;
 mod room;
+mod round_growth;
 mod same_level;
 mod scale;
 mod settle;

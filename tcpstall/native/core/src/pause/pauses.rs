@@ -73,6 +73,8 @@ pub struct Context {
     pub creeping: bool,
     /// The flights around the pause grew as a congestion window counted in bytes does.
     pub bytes_grow: bool,
+    /// Bursts that ended in the middle of a write brought more from round trip to round trip.
+    pub rounds_grow: bool,
     /// The sender wrote less than a segment with nothing in flight: a write leaves as it was written.
     pub small_writes: bool,
     /// From the first pause to the one after this, each flight of whole segments was about twice the one before.
