@@ -26,6 +26,7 @@ def finding_row(rank: int, finding: Finding) -> dict[str, Any]:
     row["details"] = dict(finding.details)
     row["waited_for"] = finding.waited_for and dataclasses.asdict(finding.waited_for)
     row["behind"] = finding.behind and dataclasses.asdict(finding.behind)
+    row["losses"] = finding.losses and dataclasses.asdict(finding.losses)
     example = finding.example
     row["example"] = example and {
         "flow": example.flow,

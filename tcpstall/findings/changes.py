@@ -12,6 +12,12 @@ _FASTER_START = "raise initcwnd (ip route … initcwnd), or reuse connections"
 
 _RECOVERY = "find the losses, or a congestion control that recovers faster"
 
+_BURSTS = "find the policer or small buffer that lets no larger burst through, or pace the sender (fq, BBR)"
+
+_NO_QUEUE = "look for a bad link or a policer: no queue was full"
+
+_FULL_QUEUE = "the path's queue overflowed: shape below its rate (fq_codel, CAKE), or keep it short (BBR)"
+
 _EARLY_END = "find why slow start ended: HyStart, a remembered threshold (ip tcp_metrics), losses before the capture"
 
 _PACING = "look at its pacing rate (SO_MAX_PACING_RATE, fq maxrate, BBR)"
@@ -90,6 +96,8 @@ def advice(finding: Finding) -> str:
             return "share the path fairly (fq_codel, CAKE), or slow that transfer down"
         case "rate-window" if not finding.retransmitted_bytes:
             return _FASTER_START
+        case _ if lossy := _against_losses(finding):
+            return lossy
         case "rwnd-limited" if finding.example and finding.example.fills_unscaled_window:
             return _SCALING
         case "cwnd-limited" if finding.detail == Detail.CONGESTION_AVOIDANCE and not finding.retransmitted_bytes:
@@ -97,6 +105,18 @@ def advice(finding: Finding) -> str:
         case "cwnd-limited":
             return _BY_DETAIL.get(("cwnd-limited", finding.detail), "find what keeps the congestion window small")
     return _BY_DETAIL.get((finding.kind, finding.detail), _ADVICE.get(finding.kind, ""))
+
+
+def _against_losses(finding: Finding) -> str:
+    """The change where the path at the losses tells what lost the data; empty where it does not."""
+    told = finding.kind in ("loss", "rate-window") or finding.detail == Detail.CONGESTION_AVOIDANCE
+    if finding.losses is None or not told or finding.detail == Detail.SPURIOUS or not finding.retransmitted_bytes:
+        return ""
+    if finding.losses.met_a_queue:
+        return _FULL_QUEUE
+    if finding.losses.met_none:
+        return _BURSTS if finding.losses.limit_bytes else _NO_QUEUE
+    return ""
 
 
 def gain(finding: Finding) -> str:

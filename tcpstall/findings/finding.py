@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tcpstall.model.endpoint import Endpoint, Side
+from tcpstall.model.flow import Losses
 from tcpstall.records import record
 
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Behind", "Example", "Finding", "WaitedFor", "read"]
@@ -146,6 +147,9 @@ class Finding:
     """The other service that the host of a slow one waited for meanwhile, where the capture holds both."""
     behind: Behind | None = None
     """The other transfer that filled the queue which the round trips of the example went through."""
+    losses: Losses | None = None
+    """The path at the losses of the finding's data: counts of all flows, sizes of the example; None without, and in
+    archives."""
     awaited_by: tuple[str, ...] = ()
     """Slow services that waited for this one: `192.0.2.1:80`."""
 
@@ -182,6 +186,7 @@ def _finding(row: Mapping[str, Any]) -> Finding:
     known["tenths_ns"] = tuple(row["tenths_ns"])
     known["details"] = tuple((name, span) for name, span in _named(row["details"]))
     known["behind"] = row["behind"] and Behind(**row["behind"])
+    known["losses"] = row["losses"] and Losses(**row["losses"])
     known["example"] = example and _example(example)
     known["waited_for"] = row["waited_for"] and WaitedFor(**row["waited_for"])
     return Finding(**known)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tcpstall.findings.finding import FAILURES, Finding
+from tcpstall.model import Losses
 
 __all__ = ["together"]
 
@@ -89,9 +90,19 @@ def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
         last_ns=max(row.last_ns for row in group),
         most_attempts=max(row.most_attempts for row in group),
         behind=None,
+        losses=_losses([row.losses for row in group if row.losses]),
         further_services=any(row.further_services for row in group),
         **{name: sum(getattr(row, name) for row in group) for name in _ADDED_UP},
     )
+
+
+def _losses(group: Sequence[Losses]) -> Losses | None:
+    """The sums of counts; the delay of the most losses, and no flight."""
+    if not group:
+        return None
+    most = max(group, key=lambda losses: losses.counted)
+    sums = {name: sum(getattr(losses, name) for losses in group) for name in ("counted", "queued", "unqueued")}
+    return replace(most, limit_bytes=None, **sums)
 
 
 def _within(group: Sequence[Finding], part: float) -> int:

@@ -123,7 +123,23 @@ def _loss(finding: Finding) -> str:
     kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
     again = f"{size(finding.retransmitted_bytes)} sent again ({share})" if finding.retransmitted_bytes else "lost"
     late = f", {counted(finding.reordered_segments, 'segment')} reordered" if finding.reordered_segments else ""
-    return f"{again}{late}{f': {kinds}' if kinds else ''}"
+    return f"{again}{late}{f': {kinds}' if kinds else ''}{_at_losses(finding)}"
+
+
+def _at_losses(finding: Finding) -> str:
+    """The path at the losses: `; no queue at 11 of 12 losses, 39.1 kB in flight`."""
+    losses = finding.losses
+    if losses is None or not (losses.met_a_queue or losses.met_none) or finding.detail == Detail.SPURIOUS:
+        return ""
+    many = losses.queued if losses.met_a_queue else losses.unqueued
+    of = (
+        f"each of {number(many)} losses"
+        if many == losses.counted
+        else f"{number(many)} of {number(losses.counted)} losses"
+    )
+    if losses.met_a_queue:
+        return f"; a queue{f' of {duration(losses.queue_ns)}' if losses.queue_ns else ''} at {of}"
+    return f"; no queue at {of}{f', {size(losses.limit_bytes)} in flight' if losses.limit_bytes else ''}"
 
 
 def _path_mtu(finding: Finding) -> str:
@@ -148,7 +164,8 @@ def _cwnd(finding: Finding) -> str:
     detail = (finding.detail or "window full").replace("-", " ")
     lost = finding.detail == Detail.CONGESTION_AVOIDANCE and finding.retransmitted_bytes
     again = f", {percent(finding.retransmitted_bytes, finding.bytes)} sent again" if lost else ""
-    return f"{detail}{start}{again}, {counted(finding.waits, 'wait')} for ACKs"
+    path = _at_losses(finding) if lost else ""
+    return f"{detail}{start}{again}, {counted(finding.waits, 'wait')} for ACKs{path}"
 
 
 def _window(finding: Finding) -> str:
@@ -176,7 +193,7 @@ def _path(finding: Finding) -> str:
 
 def _rate_window(finding: Finding) -> str:
     again = f"{size(finding.retransmitted_bytes)} were sent again" if finding.retransmitted_bytes else ""
-    return f"{rate_of(finding)}, released by ACKs; {again or 'the window grew until all was sent'}"
+    return f"{rate_of(finding)}, released by ACKs; {again or 'the window grew until all was sent'}{_at_losses(finding)}"
 
 
 def _rate_sender(finding: Finding) -> str:

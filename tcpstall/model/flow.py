@@ -29,6 +29,38 @@ class Handshake:
     duration_ns: int | None
 
 
+_LOSSES = 3
+"""Fewer losses show no pattern."""
+
+
+@record(frozen=True, slots=True)
+class Losses:
+    """The path at losses: at how many a queue stood, and at how many none did; of the others it is unknown.
+
+    `queue_ns` is the median delay in the queue, and `limit_bytes` the flight at which nearly all lost segments were
+    sent; None is unknown, or no such flight.
+    """
+
+    counted: int
+    queued: int
+    unqueued: int
+    queue_ns: int | None
+    limit_bytes: int | None
+
+    @property
+    def met_a_queue(self) -> bool:
+        """True where a queue stood at nearly all losses."""
+        return self._are_nearly_all(self.queued)
+
+    @property
+    def met_none(self) -> bool:
+        """True where no queue stood at nearly all losses."""
+        return self._are_nearly_all(self.unqueued)
+
+    def _are_nearly_all(self, some: int) -> bool:
+        return some >= _LOSSES and 5 * some >= 4 * self.counted
+
+
 @record(frozen=True, slots=True)
 class Direction:
     """The data of one end: sizes in payload bytes, `segments` counts frames with payload; None is unknown.
@@ -69,6 +101,8 @@ class Direction:
     """Most bytes that overtook one of them."""
     reordering_ns: int = 0
     """The latest of them came so long after what overtook it."""
+    losses: Losses | None = None
+    """The path at its losses; None where it repaired none that the tap could tell."""
 
 
 @record(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from tcpstall.model.flow import (
     Flow,
     Handshake,
     IdleClose,
+    Losses,
     Part,
     RttSpike,
     Service,
@@ -39,7 +40,7 @@ def as_flow(row: Mapping[str, Any]) -> Flow:
         server=pick(Endpoint, row["server"]),
         vantage=pick(Vantage, row["vantage"]),
         handshake=pick(Handshake, row["handshake"]),
-        directions={side: pick(Direction, direction) for side, direction in row["directions"].items()},
+        directions={side: as_direction(direction) for side, direction in row["directions"].items()},
         bursts=tuple(pick(Burst, burst) for burst in row.get("bursts") or ()),
         stalls=tuple(as_stall(stall) for stall in row["stalls"]),
         exchanges=tuple(as_exchange(exchange) for exchange in row.get("exchanges") or ()),
@@ -48,6 +49,11 @@ def as_flow(row: Mapping[str, Any]) -> Flow:
         rtt_spikes=tuple(pick(RttSpike, spike) for spike in row.get("rtt_spikes") or ()),
         trust=pick(Trust, row["trust"], reasons=tuple(row["trust"]["reasons"])),
     )
+
+
+def as_direction(row: Mapping[str, Any]) -> Direction:
+    losses = row.get("losses")
+    return pick(Direction, row, losses=losses and pick(Losses, losses))
 
 
 def as_stall(row: Mapping[str, Any]) -> Stall:

@@ -117,6 +117,11 @@ _DIRECTION = (
     column(COUNT, "frames", "reordered_segments", "frames that arrived late and were no retransmissions"),
     column(COUNT, BYTES, "reordering_bytes", "most bytes that overtook one of them"),
     column(COUNT, NS, "reordering_ns", "longest delay of one of them behind the data that overtook it"),
+    column(COUNT, "", "losses", "losses that the end repaired, 64 at most; null without, or where the tap cannot tell"),
+    column(COUNT, "", "losses_queued", "those of them at which a queue stood"),
+    column(COUNT, "", "losses_unqueued", "those of them at which none stood: a bad link or a policer dropped"),
+    column(COUNT, NS, "loss_queue_ns", "median delay in the queue at the losses; null where unknown"),
+    column(COUNT, BYTES, "loss_limit_bytes", "flight at which nearly all of them were sent; null where there is none"),
 )
 
 _SYN = (

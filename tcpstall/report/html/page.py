@@ -86,7 +86,7 @@ def page(
     found, in_full = tells.findings, {flow.id for flow in tells.in_full}
     bars = [*tells.in_full, *(flow for flow in flows if flow.id not in in_full)][: max(detailed, _BARS)]
     values |= {
-        "sentences": summary.sentences(tells.shown, analysis, found),
+        "answer": summary.answer(tells.shown, analysis, found),
         "figures": summary.figures_of_many(analysis, found) if analysis.total > 1 else summary.figures(tells.shown),
         "findings": [
             (heading(one), with_change(one), one.example.flow if one.example and analysis.total > 1 else None)

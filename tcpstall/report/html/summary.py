@@ -1,6 +1,7 @@
-"""The verdict in one paragraph for somebody who never saw a packet."""
+"""The verdict for somebody who never saw a packet: the first finding, then the flow that shows it, then all flows."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tcpstall.causes import Cause
 from tcpstall.findings import Finding as OfMany
@@ -8,31 +9,57 @@ from tcpstall.findings import advice
 from tcpstall.findings.finding import IDLE
 from tcpstall.model import Analysis, Flow, Side
 from tcpstall.report.answer import Finding, findings, together
+from tcpstall.report.html.ledger import look
 from tcpstall.report.outcome import headline
 from tcpstall.report.summary import recoverable, story
 from tcpstall.report.trust import short_doubts
 from tcpstall.report.waits import main_sender, real_stalls
 from tcpstall.units import counted, duration, number, percent, rate, size
 
-__all__ = ["figures", "figures_of_many", "sentences"]
+__all__ = ["Answer", "Reason", "answer", "figures", "figures_of_many"]
 
-_FURTHER = 2
-"""Causes listed after the largest."""
+_REASONS = 3
+"""Most causes listed."""
 
 
-def sentences(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> list[str]:
-    """The first finding, what happened to the flow that shows it or lost most, why, and what to change."""
-    told = [f"{story(of_many, analysis.worst, analysis)}.", _happened(flow, analysis), _lost(flow)]
+@dataclass(frozen=True)
+class Reason:
+    """A cause of the flow's lost time, the share of that time which it owns, and what happened."""
+
+    cause: Cause
+    time: str
+    share: str
+    what: str
+    colour: str
+    pattern: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The first finding, what to change, and what the flow that shows it or lost most did, with the reasons.
+
+    `change`, `all_flows` and `doubt` are empty where there is nothing to say.
+    """
+
+    first: str
+    change: str
+    flow: str
+    reasons: list[Reason]
+    all_flows: str
+    doubt: str
+
+
+def answer(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> Answer:
+    """The answer; `flow` shows the first finding, or lost most time."""
     found = findings(flow)
-    if found:
-        told.append(_why(found, flow.lost_ns))
-        if change := _change(flow, found, of_many):
-            told.append(f"What to change first: {change}.")
-    if analysis.total > 1:
-        told.append(f"{_sentence(together(analysis))}.")
-    if doubt := short_doubts(flow):
-        told.append(f"How far this can be trusted: {doubt.partition(' ')[2]}.")
-    return told
+    return Answer(
+        first=f"{story(of_many, analysis.worst, analysis)}.",
+        change=_change(flow, found, of_many) if found else "",
+        flow=f"{_happened(flow, analysis)} {_lost(flow)}",
+        reasons=[_reason(finding, flow) for finding in found[:_REASONS]],
+        all_flows=f"{_sentence(together(analysis))}." if analysis.total > 1 else "",
+        doubt=short_doubts(flow).partition(" ")[2],
+    )
 
 
 def _change(flow: Flow, found: Sequence[Finding], of_many: Sequence[OfMany]) -> str:
@@ -98,18 +125,10 @@ def _lost(flow: Flow) -> str:
     return f"It lost {lost}: data could have moved and did not."
 
 
-def _why(found: list[Finding], lost_ns: int) -> str:
-    first, *rest = found
-    whole = not rest and duration(first.time_ns) == duration(lost_ns)
-    share = "All of it" if whole else "The largest part" if 2 * first.time_ns < lost_ns else "Most of it"
-    told = f"{share}, {duration(first.time_ns)}, was lost because {_because(first)}"
-    if more := rest[:_FURTHER]:
-        told += "; then " + "; then ".join(f"{duration(one.time_ns)} because {_because(one)}" for one in more)
-    return f"{told}."
-
-
-def _because(finding: Finding) -> str:
-    return f"{finding.summary} ({finding.cause.value}: {finding.what})"
+def _reason(finding: Finding, flow: Flow) -> Reason:
+    what = f"{finding.summary}; {finding.what}" if finding.what else finding.summary
+    share = percent(finding.time_ns, flow.lost_ns)
+    return Reason(finding.cause, duration(finding.time_ns), share, what, *look(finding.cause.value))
 
 
 def _sentence(text: str) -> str:

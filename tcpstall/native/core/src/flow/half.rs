@@ -202,9 +202,10 @@ impl Half {
         self.outstanding.oldest()
     }
 
-    /// Bytes in flight when the segment `[start, end)` was first sent; `None` where the tap did not see the frames around it.
-    pub fn flight_when_sent(&self, start: i64, end: i64) -> Option<i64> {
-        self.outstanding.flight_when_sent(start, end)
+    /// Time when the segment `[start, end)` was first sent, and the bytes in flight then; `None` where the tap did not see
+    /// the frames around it.
+    pub fn first_sent(&self, start: i64, end: i64) -> Option<(Nanos, i64)> {
+        self.outstanding.first_sent(start, end)
     }
 
     /// Measures the tap's distance to this sender of the segment, and the start of its way to the `peer`: if longer round

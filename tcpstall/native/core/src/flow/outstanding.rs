@@ -114,11 +114,11 @@ impl Outstanding {
         self.sent.get(self.sent.partition_point(|sent| sent.end <= offset)).map(|sent| sent.time)
     }
 
-    /// Bytes in flight when the segment `[start, end)` was first sent, that segment included; where the tap did not see
-    /// it, by the frame after it.
-    pub fn flight_when_sent(&self, start: i64, end: i64) -> Option<i64> {
+    /// Time when the segment `[start, end)` was first sent, and the bytes in flight then, that segment included; where the
+    /// tap did not see it, by the frame after it.
+    pub fn first_sent(&self, start: i64, end: i64) -> Option<(Nanos, i64)> {
         let frame = self.sent.get(self.sent.partition_point(|sent| sent.end <= start))?;
-        Some(i64::from(frame.flight) - (frame.end - end).max(0)).filter(|flight| *flight > 0)
+        Some((frame.time, i64::from(frame.flight) - (frame.end - end).max(0))).filter(|(_, flight)| *flight > 0)
     }
 
     /// Time when the newest frame was sent.

@@ -15,6 +15,7 @@ use super::bottleneck::Bottleneck;
 use super::burst::Burst;
 use super::hole::Holes;
 use super::kept::KeptPauses;
+use super::losses::Losses;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repairs::Repairs;
@@ -97,6 +98,7 @@ pub struct Builder {
     /// The last ACK of new data or report of a loss: the sender's timers run from it.
     heard: Nanos,
     repairs: Option<Box<Repairs>>,
+    losses: Option<Box<Losses>>,
     holes: Holes,
     pub(super) last_peer_payload: Option<Nanos>,
     /// Watches for a queue on the path; most flows are too short to need one.
@@ -130,6 +132,7 @@ impl Builder {
             initial_open: true,
             heard: Nanos::ZERO,
             repairs: None,
+            losses: None,
             holes: Holes::default(),
             last_peer_payload: None,
             bottleneck: None,
@@ -163,6 +166,7 @@ impl Builder {
             initial_open,
             heard,
             repairs,
+            losses,
             holes,
             last_peer_payload,
             bottleneck,
@@ -173,7 +177,7 @@ impl Builder {
         (*largest_window, *full_for, *heard) = (0, Nanos::ZERO, Nanos::ZERO);
         (*pause_room, *dropped, *untold_from) = (PAUSE_LIMIT, 0, None);
         (*fin, *initial_flight, *last_peer_payload) = (None, None, None);
-        (*repairs, *bottleneck) = (None, None);
+        (*repairs, *losses, *bottleneck) = (None, None, None);
     }
 
     /// True once the sender has sent data.

@@ -17,6 +17,7 @@ pub mod hole;
 mod kept;
 mod later;
 mod lone;
+pub mod losses;
 mod merged_acks;
 mod messages;
 mod mid_write;

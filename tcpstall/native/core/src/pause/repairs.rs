@@ -109,7 +109,7 @@ impl Repairs {
         let attempt = self.attempt(again, start, end);
         let repair = open.get_or_insert_with(|| Box::new(PauseRepairs { began: time, ..PauseRepairs::default() }));
         if repair.sent == 0 {
-            repair.congestion_point = half.flight_when_sent(start, end);
+            repair.congestion_point = half.first_sent(start, end).map(|(_, in_flight)| in_flight);
         }
         repair.sent += 1;
         self.undo_left = if again.recovering { self.undo_left + 1 } else { 1 };

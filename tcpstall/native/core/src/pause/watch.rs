@@ -280,12 +280,12 @@ impl Watch {
             Effect::Data(Sending::New { bytes, hole, lost, .. }) => {
                 if self.connection.half(sender).retransmitted > repeated + PADDING {
                     // The repair carries new data too (RFC 9293 §3.8.1 lets a sender cut its data anew).
-                    self.again(segment, sender);
+                    self.again(segment, sender, true);
                 }
                 ended_pause = self.new_data(segment, sender, bytes, hole, lost);
             }
             Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => {
-                self.again(segment, sender);
+                self.again(segment, sender, effect == Effect::Data(Sending::Again));
                 if !was_heard {
                     self.builders[sender.peer()].on_peer_repeat(segment);
                 }
@@ -297,7 +297,7 @@ impl Watch {
             Effect::Control if self.connection.half(sender).is_ahead(segment) => {
                 let half = self.connection.half(sender);
                 let missing = (half.snd_nxt, half.offset(segment.seq));
-                self.builders[sender].skips(segment.time, missing);
+                self.builders[sender].skips(segment.time, missing, half);
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
@@ -345,10 +345,11 @@ impl Watch {
         self.rounds.left_out(&self.connection);
     }
 
-    fn again(&mut self, segment: &Segment, sender: End) {
+    /// Takes in a retransmission of what the tap had `seen` or not.
+    fn again(&mut self, segment: &Segment, sender: End, seen: bool) {
         let half = self.connection.half(sender);
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
-        let attempt = builder.on_retransmission(segment, half, model);
+        let attempt = builder.on_retransmission(segment, seen, half, model);
         let hinted = builder.loss_hints() > 0 || half.has_holes();
         match attempt.map(|attempt| (attempt.trigger, attempt.waited >= timers::LINUX_RTO_MIN)) {
             Some((Trigger::Timeout, true)) => model.on_timeout(half.flight_segments(), half.snd_nxt),

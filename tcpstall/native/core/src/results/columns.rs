@@ -126,7 +126,8 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         flags("at_end", rows, |row| row.at_end),
     ];
     columns.extend(trust(rows));
-    columns.extend(End::BOTH.into_iter().flat_map(|sender| direction(sender, rows)));
+    let of = |sender: End| direction(sender, rows).into_iter().chain(losses(sender, rows));
+    columns.extend(End::BOTH.into_iter().flat_map(of));
     columns.extend(End::BOTH.into_iter().flat_map(|sender| syn_columns(sender, rows)));
     columns.extend(Owner::all().map(|owner| {
         let name = format!("time_{}_ns", owner.name().replace('-', "_"));
@@ -196,6 +197,18 @@ fn direction(sender: End, rows: &[FlowRow]) -> [Column; 23] {
         }),
         integers(name("reordering_bytes"), rows, |row| signed(row.directions.of(sender).repair.reordering_bytes)),
         integers(name("reordering_ns"), rows, |row| Some(row.directions.of(sender).repair.reordering_ns.0)),
+    ]
+}
+
+fn losses(sender: End, rows: &[FlowRow]) -> [Column; 5] {
+    let name = |field: &str| format!("{}_{field}", sender.name());
+    let of = |row: &FlowRow| row.directions.of(sender).losses;
+    [
+        integers(name("losses"), rows, |row| of(row).map(|losses| losses.counted.into())),
+        integers(name("losses_queued"), rows, |row| of(row).map(|losses| losses.queued.into())),
+        integers(name("losses_unqueued"), rows, |row| of(row).map(|losses| losses.unqueued.into())),
+        integers(name("loss_queue_ns"), rows, |row| of(row)?.queue_ns.map(|queue| queue.0)),
+        integers(name("loss_limit_bytes"), rows, |row| of(row)?.limit_bytes.and_then(signed)),
     ]
 }
 

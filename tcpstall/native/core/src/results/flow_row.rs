@@ -7,6 +7,7 @@ use super::climb::Climb;
 use super::evidence::Evidence;
 use super::findings;
 use super::lists::SpareLists;
+use super::losses::LossesRow;
 use super::notes::notes;
 use super::outcome::{Outcome, OutcomeRow};
 use super::outcome_advice;
@@ -220,6 +221,9 @@ fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) 
         rwnd_limited_ns,
         path,
         repair: RepairRow::of(flow.repairs(sender), half),
+        losses: flow
+            .losses(sender)
+            .and_then(|losses| LossesRow::of(losses.all(), half.least_rtt, half.round_trips.quantiles([10, 95]))),
         loses_full_segments: half.loses_full_segments(),
         syn: SynRow::of(flow.connection(), sender),
         announced_window_bytes: announced(flow, sender),

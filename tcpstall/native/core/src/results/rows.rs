@@ -4,6 +4,7 @@ use std::mem;
 
 use super::evidence::Evidence;
 use super::ledger::Ledger;
+use super::losses::LossesRow;
 use super::outcome::OutcomeRow;
 use super::path::PathRow;
 use super::repair::{AttemptRow, RepairRow};
@@ -85,6 +86,9 @@ row! {
         /// Repairs of its losses, and its reordered segments.
         #[json(flat)]
         pub repair: RepairRow,
+        /// The path at its losses; absent where there was none that the tap saw sent.
+        #[json(if_any)]
+        pub losses: Option<LossesRow>,
         /// Full segments were lost whenever they were sent, and shorter ones were acknowledged.
         #[json(hidden)]
         pub loses_full_segments: bool,

@@ -2,6 +2,7 @@
 
 use super::{Builder, KeptPauses, PAUSE_LIMIT, Repairs};
 use crate::pause::bottleneck::Bottleneck;
+use crate::pause::losses::Losses;
 use crate::time::Nanos;
 
 impl Builder {
@@ -22,6 +23,7 @@ impl Builder {
             initial_flight: None,
             initial_open: false,
             repairs: self.repairs.map(|repairs| Box::new(Repairs::next_part(*repairs))),
+            losses: self.losses.map(|losses| Box::new(Losses::next_part(*losses))),
             bottleneck: self.bottleneck.map(|bottleneck| Box::new(Bottleneck::next_part(*bottleneck))),
             ..self
         }

@@ -2,7 +2,9 @@
 
 use super::Builder;
 use crate::flow::Half;
+use crate::pause::losses::Losses;
 use crate::pause::repair::Attempt;
+use crate::pause::repair::Trigger;
 use crate::pause::repairs::{Again, RepairTotals};
 use crate::sender::Cwnd;
 use crate::sender::cwnd::CongestionPhase;
@@ -10,8 +12,9 @@ use crate::time::Nanos;
 use crate::wire::Segment;
 
 impl Builder {
-    /// Takes in old data that the sender sent again; returns the attempt where this begins one.
-    pub fn on_retransmission(&mut self, segment: &Segment, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
+    /// Takes in old data that the sender sent again, which the tap had `seen` or not; returns the attempt where this begins
+    /// one.
+    pub fn on_retransmission(&mut self, segment: &Segment, seen: bool, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
         self.begin(half, cwnd);
         let time = segment.time;
         let start = half.offset(segment.seq);
@@ -28,6 +31,14 @@ impl Builder {
             pause: self.pauses.len(),
         };
         let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
+        match (seen, &attempt) {
+            (false, _) => self.losses.get_or_insert_default().are_repaired_before_tap(start),
+            (true, Some(Attempt { trigger: Trigger::Fast | Trigger::Timeout, .. })) => {
+                let end = start + i64::from(segment.payload);
+                self.losses.get_or_insert_default().are_repaired(start, end, half);
+            }
+            (true, _) => {}
+        }
         let rare = self.open.rare_mut();
         rare.retransmissions += 1;
         rare.first_retransmission = rare.first_retransmission.or(Some(time));
@@ -62,9 +73,15 @@ impl Builder {
         self.repairs.as_ref().map_or_else(RepairTotals::default, |repairs| repairs.totals)
     }
 
+    /// The losses that they repaired; `None` where nothing was sent again.
+    pub fn losses(&self) -> Option<&Losses> {
+        self.losses.as_deref()
+    }
+
     /// Memory that repairs take, bytes.
     pub(in crate::pause) fn memory(&self) -> usize {
-        self.repairs.as_ref().map_or(0, |repairs| repairs.memory())
+        let losses = self.losses.as_ref().map_or(0, |losses| losses.memory());
+        losses + self.repairs.as_ref().map_or(0, |repairs| repairs.memory())
     }
 
     /// Shrinks the repairs because memory is short.

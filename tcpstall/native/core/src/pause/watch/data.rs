@@ -30,7 +30,7 @@ impl Watch {
         builder.extend(segment, bytes, half);
         if hole > 0 {
             let edge = half.snd_nxt - i64::from(bytes);
-            builder.skips(segment.time, (edge - hole, edge));
+            builder.skips(segment.time, (edge - hole, edge), half);
         }
         model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
         self.rounds.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);

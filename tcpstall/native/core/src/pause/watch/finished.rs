@@ -2,6 +2,7 @@
 
 use super::Finished;
 use crate::flow::{Connection, End, clock_steps::ClockSteps, first_payload::FirstPayloads, rounds::Rounds};
+use crate::pause::losses::Losses;
 use crate::pause::repairs::RepairTotals;
 use crate::pause::spikes::Spikes;
 use crate::sender::Cwnd;
@@ -60,6 +61,11 @@ impl Finished {
     /// Number of a sender's repairs, by trigger.
     pub fn repairs(&self, sender: End) -> RepairTotals {
         self.watch.builders[sender].repairs()
+    }
+
+    /// A sender's losses; `None` where it sent nothing again.
+    pub fn losses(&self, sender: End) -> Option<&Losses> {
+        self.watch.builders[sender].losses()
     }
 
     /// Final congestion window of a sender by the model.

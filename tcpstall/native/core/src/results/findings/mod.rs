@@ -37,6 +37,7 @@ use self::share::{Share, shares};
 use self::spread::Spread;
 use self::upstream::Upstreams;
 use self::weight::weight;
+use super::losses::LossesRow;
 use super::room::Room;
 use super::rows::FlowRow;
 use crate::flow::End;
@@ -97,6 +98,7 @@ struct Finding {
     segments: u64,
     reordered: u64,
     needless: u64,
+    losses: LossesRow,
     /// Sum of the flows' durations.
     lasted: i128,
     example: Option<Box<Example>>,
@@ -174,6 +176,9 @@ impl Finding {
         self.segments += end.segments;
         self.reordered += u64::from(end.repair.reordered_segments);
         self.needless += u64::from(end.repair.needless_retransmissions);
+        if let Some(losses) = &end.losses {
+            self.losses.add(losses);
+        }
         self.lasted += i128::from((row.end_ns - row.start_ns).0);
         let shows = match share.kind {
             FindingKind::ServerSlow => Nanos(share.longest().map_or(0, weight)),

@@ -8,8 +8,11 @@ use serde_json::value::RawValue;
 
 use super::share::Share;
 use super::{Clients, Finding, FindingKind, Key};
+use crate::causes::Cause;
 use crate::flow::End;
 use crate::json::{self, Print};
+use crate::results::ledger::Owner;
+use crate::results::losses::LossesRow;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
@@ -97,6 +100,8 @@ pub struct FindingRow {
     pub needless_retransmissions: u64,
     /// Segments that came late and were not retransmitted.
     pub reordered_segments: u64,
+    /// The path at the losses of that payload: counts of all flows, sizes of the flow that shows it best.
+    pub losses: Option<LossesRow>,
     /// Sum of the flows' durations.
     pub lasted_ns: i128,
     /// The service that this one waited for, of a slow one.
@@ -132,6 +137,8 @@ pub struct Example {
     #[serde(serialize_with = "printed")]
     stall: Option<StallRow>,
     #[serde(skip)]
+    losses: Option<LossesRow>,
+    #[serde(skip)]
     pub(super) shows: Nanos,
     /// The capture was taken at the server: the server's own time shows there.
     #[serde(skip)]
@@ -160,15 +167,30 @@ impl Example {
             queue_delay_ns: end.path.queue_delay_ns,
             trust: row.trust.level.name(),
             stall: share.longest().cloned(),
+            losses: end
+                .losses
+                .map(|losses| LossesRow { limit_bytes: losses.limit_bytes.filter(|_| grew(row)), ..losses }),
             shows,
             at_server: row.vantage.is_at(End::Server),
         }
+    }
+
+    /// The path at its losses, with the counts of all flows.
+    fn losses(&self, all: LossesRow) -> Option<LossesRow> {
+        let LossesRow { queue_ns, limit_bytes, .. } = self.losses.unwrap_or_default();
+        (all.counted > 0).then_some(LossesRow { queue_ns, limit_bytes, ..all })
     }
 
     /// Rank of the flow as an example; of equal flows the first wins.
     pub(super) fn place(&self) -> (Nanos, Reverse<u64>) {
         (self.shows, Reverse(self.flow))
     }
+}
+
+/// The congestion window of a flow's data grew from loss to loss: a window or buffer that stood would be in flight at each.
+fn grew(row: &FlowRow) -> bool {
+    let of = |cause| row.time_ns.of(Owner::Waiting(cause));
+    4 * (of(Cause::RwndLimited) + of(Cause::SndbufLimited)).0 <= of(Cause::CwndLimited).0
 }
 
 /// Sort key of findings.
@@ -213,6 +235,7 @@ impl Finding {
             retransmitted_bytes: self.retransmitted,
             needless_retransmissions: self.needless,
             reordered_segments: self.reordered,
+            losses: self.example.as_ref().and_then(|example| example.losses(self.losses)),
             lasted_ns: self.lasted,
             waited_for: None,
             behind: None,

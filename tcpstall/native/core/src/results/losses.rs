@@ -1,0 +1,140 @@
+//! The path at the losses of one direction: whether a queue stood, and how much was in flight.
+
+use crate::json::row;
+use crate::pause::losses::Loss;
+use crate::time::Nanos;
+
+/// Share of the shortest round trip from which a delay shows a queue, and least such delay.
+const QUEUED: (f64, Nanos) = (0.15, Nanos::from_millis(1));
+/// Share of the longest usual delay that a full queue comes near: of a path whose round trips vary, losses meet any.
+const FULL: f64 = 0.8;
+/// Share of the shortest round trip up to which a delay shows none, and what hosts and links may take.
+const UNQUEUED: (f64, Nanos) = (0.06, Nanos::from_micros(200));
+/// Share of the shortest round trip above which a clock is too coarse to show that there was no queue.
+const COARSE: f64 = 0.125;
+/// Share of the median of the bytes in flight within which other losses met the same limit.
+const ALIKE: f64 = 0.12;
+/// Losses at least of which four fifths must have happened at a limit, so that chance does not show one: random losses hit
+/// a window anywhere between its half and its whole.
+const AT_A_LIMIT: usize = 8;
+
+row! {
+    /// Path at the losses of one direction.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+    pub struct LossesRow {
+        /// Losses.
+        pub counted: u32,
+        /// Losses at which a queue stood: packets were clearly late, and hardly ever later.
+        pub queued: u32,
+        /// Losses at which none stood: packets were hardly late.
+        pub unqueued: u32,
+        /// Median delay in the queue.
+        pub queue_ns: Option<Nanos>,
+        /// Bytes in flight at which nearly all lost segments were sent: the path let no more through at once. `None` where
+        /// they were sent at others, or the tap saw too few of them.
+        pub limit_bytes: Option<u64>,
+    }
+}
+
+impl LossesRow {
+    /// `None` without losses; `least` is the shortest of all round trips, `usual` their 10th and 95th percentile.
+    #[inline(never)]
+    pub(super) fn of(losses: &[Loss], least: Option<Nanos>, usual: [Option<Nanos>; 2]) -> Option<LossesRow> {
+        let least = least.filter(|_| !losses.is_empty())?;
+        let [short, long] = usual.map(|rtt| rtt.map_or(Nanos::ZERO, |rtt| (rtt - least).or_zero()));
+        let known = || losses.iter().filter_map(|loss| loss.queue.map(|queue| (queue, loss.grain)));
+        let stood = |(queue, grain): (Nanos, Nanos)| {
+            // Where most round trips are as long, the shortest one is no measure.
+            let (short, long) = if grain > Nanos::ZERO { (Nanos::ZERO, Nanos::ZERO) } else { (short, long) };
+            let is_late = queue - short >= least.scaled(QUEUED.0).max(QUEUED.1).max(grain + grain);
+            is_late && queue >= long.scaled(FULL)
+        };
+        let none_stood = |(queue, grain): (Nanos, Nanos)| {
+            grain <= least.scaled(COARSE) && queue <= least.scaled(UNQUEUED.0).max(UNQUEUED.1).max(grain)
+        };
+        Some(LossesRow {
+            counted: losses.len() as u32,
+            queued: known().filter(|known| stood(*known)).count() as u32,
+            unqueued: known().filter(|known| none_stood(*known)).count() as u32,
+            queue_ns: middle(known().map(|(queue, _)| queue).collect()),
+            limit_bytes: limit(losses),
+        })
+    }
+
+    /// Takes in the losses of another flow.
+    pub(super) fn add(&mut self, other: &LossesRow) {
+        self.counted += other.counted;
+        self.queued += other.queued;
+        self.unqueued += other.unqueued;
+    }
+}
+
+/// Bytes in flight at which nearly all losses happened.
+fn limit(losses: &[Loss]) -> Option<u64> {
+    let in_flight: Vec<i64> = losses.iter().filter_map(|loss| loss.in_flight).collect();
+    let usual = middle(in_flight.clone())?;
+    let alike = in_flight.iter().filter(|one| (**one - usual).abs() as f64 <= usual as f64 * ALIKE).count();
+    let is_one = in_flight.len() >= AT_A_LIMIT && 5 * alike >= 4 * in_flight.len();
+    is_one.then(|| u64::try_from(usual).ok()).flatten()
+}
+
+/// The median, the lower one of two.
+fn middle<T: Copy + Ord>(mut values: Vec<T>) -> Option<T> {
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: Nanos = Nanos::from_millis(20);
+
+    fn row(losses: &[(i64, i64)], grain_ms: i64, usual_ms: [i64; 2]) -> LossesRow {
+        let loss = |(in_flight, queue_us): &(i64, i64)| Loss {
+            in_flight: Some(*in_flight),
+            queue: Some(Nanos::from_micros(*queue_us)),
+            grain: Nanos::from_millis(grain_ms),
+        };
+        let losses: Vec<Loss> = losses.iter().map(loss).collect();
+        LossesRow::of(&losses, Some(LEAST), usual_ms.map(|rtt| Some(Nanos::from_millis(rtt)))).expect("losses")
+    }
+
+    #[test]
+    fn late_packets_show_a_queue_and_prompt_ones_none() {
+        let row = row(&[(1, 15_000), (1, 15_000), (1, 900), (1, 2_000)], 0, [21, 35]);
+        assert_eq!((row.counted, row.queued, row.unqueued), (4, 2, 1), "2 ms in 20 decide nothing");
+        assert_eq!(row.queue_ns, Some(Nanos::from_micros(2_000)));
+    }
+
+    #[test]
+    fn a_delay_that_is_often_longer_shows_no_full_queue() {
+        assert_eq!(row(&[(1, 5_000)], 0, [20, 30]).queued, 0);
+        assert_eq!(row(&[(1, 5_000)], 0, [20, 26]).queued, 1);
+    }
+
+    #[test]
+    fn one_short_round_trip_among_long_ones_shows_no_queue() {
+        assert_eq!(row(&[(1, 66_000)], 0, [85, 86]).queued, 0);
+    }
+
+    #[test]
+    fn a_coarse_clock_shows_long_queues_alone() {
+        let row = row(&[(1, 1_000), (1, 15_000), (1, 50_000)], 10, [20, 30]);
+        assert_eq!((row.queued, row.unqueued), (1, 0));
+    }
+
+    #[test]
+    fn eight_losses_at_one_flight_show_a_limit_and_random_ones_none() {
+        let alike = |count: i64| (0..count).map(|i| (39_096 + i * 300, 0)).collect::<Vec<_>>();
+        assert_eq!(row(&alike(8), 0, [20, 20]).limit_bytes, Some(39_996));
+        assert_eq!(row(&alike(7), 0, [20, 20]).limit_bytes, None);
+        let spread: Vec<_> = (0..12).map(|i| (30_000 + i * 2_500, 0)).collect();
+        assert_eq!(row(&spread, 0, [20, 20]).limit_bytes, None);
+    }
+
+    #[test]
+    fn without_losses_there_is_no_row() {
+        assert_eq!(LossesRow::of(&[], Some(LEAST), [None; 2]), None);
+    }
+}

@@ -1,0 +1,88 @@
+"""Findings about losses tell whether a queue dropped the data: full queues drop while packets are late."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tcpstall import Losses, analyze
+from tcpstall.findings import Finding, advice, evidence, finding_row, findings
+from tcpstall.findings.merging import together
+from tests.scene import Scene
+from tests.scene.network import Tap
+
+TAPS: list[Tap] = ["server", "client"]
+NO_QUEUE = "look for a bad link or a policer: no queue was full"
+BURSTS = "find the policer or small buffer that lets no larger burst through, or pace the sender (fq, BBR)"
+FULL_QUEUE = "the path's queue overflowed: shape below its rate (fq_codel, CAKE), or keep it short (BBR)"
+
+
+def lossy(folder: Path, tap: Tap, *, losses: int = 5, mbit: float | None = None) -> Scene:
+    """A download over 40 ms that loses a segment now and then; at that rate a queue stands."""
+    scene = Scene(folder, tap=tap)
+    scene.handshake(rtt_ms=40)
+    scene.path(rtt_ms=40, server_mbit=mbit)
+    scene.download(6_000_000, tso=1, lose=tuple(range(1_000_000, 1_000_000 + losses * 900_000, 900_000)))
+    scene.closes()
+    return scene
+
+
+def of(kind: str, path: Path) -> Finding:
+    return next(row for row in findings(analyze(path)) if row.kind == kind)
+
+
+@pytest.mark.parametrize("tap", TAPS)
+def test_losses_without_a_queue_send_the_reader_to_the_link(tmp_path: Path, tap: Tap) -> None:
+    loss = of("loss", lossy(tmp_path, tap).capture())
+    # The second is lost while the first is repaired, and begins no repair of its own.
+    assert evidence(loss).endswith("; no queue at each of 4 losses")
+    assert advice(loss) == NO_QUEUE
+    assert finding_row(1, loss)["losses"]["unqueued"] == 4
+
+
+@pytest.mark.parametrize("tap", TAPS)
+def test_losses_at_a_queue_show_it(tmp_path: Path, tap: Tap) -> None:
+    [flow] = analyze(lossy(tmp_path, tap, mbit=20).capture())
+    losses = flow.directions["server"].losses
+    assert losses is not None
+    assert (losses.counted, losses.queued, losses.unqueued) == (4, 4, 0)
+    assert losses.queue_ns is not None
+    assert losses.queue_ns > 100e6
+
+
+def test_each_place_of_losses_has_its_words(tmp_path: Path) -> None:
+    loss = of("loss", lossy(tmp_path, "server").capture())
+    queued = replace(loss, losses=Losses(9, 9, 0, 22_400_000, None))
+    assert evidence(queued).endswith("; a queue of 22.4 ms at each of 9 losses")
+    assert advice(queued) == FULL_QUEUE
+    bursts = replace(loss, losses=Losses(12, 0, 11, 400_000, 39_096))
+    assert evidence(bursts).endswith("; no queue at 11 of 12 losses, 39.1 kB in flight")
+    assert advice(bursts) == BURSTS
+    mixed = replace(loss, losses=Losses(12, 6, 6, 400_000, 39_096))
+    assert "queue" not in evidence(mixed)
+    assert advice(mixed) == "find where packets are lost"
+
+
+@pytest.mark.parametrize("tap", TAPS)
+def test_two_losses_show_no_pattern(tmp_path: Path, tap: Tap) -> None:
+    loss = of("loss", lossy(tmp_path, tap, losses=2).capture())
+    assert "queue" not in evidence(loss)
+    assert advice(loss).startswith("find where packets are lost")
+
+
+@pytest.mark.parametrize("tap", TAPS)
+def test_a_flow_holds_the_path_at_its_losses_and_one_without_losses_none(tmp_path: Path, tap: Tap) -> None:
+    [flow] = analyze(lossy(tmp_path, tap).capture())
+    assert flow.directions["server"].losses is not None
+    assert flow.directions["server"].losses.met_none
+    assert flow.directions["client"].losses is None
+
+
+def test_findings_of_many_services_add_their_losses_up(tmp_path: Path) -> None:
+    loss = of("loss", lossy(tmp_path, "server").capture())
+    others = [replace(loss, address=f"192.0.2.{host}", losses=Losses(4, 4, 0, 9_000_000, 1)) for host in range(20)]
+    [all_of_them] = together([*others, loss])
+    assert all_of_them.losses == Losses(84, 80, 4, 9_000_000, None)
+    assert all_of_them.losses.met_a_queue
+    [none] = together([replace(row, losses=None) for row in others])
+    assert none.losses is None
