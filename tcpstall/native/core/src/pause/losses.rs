@@ -10,6 +10,10 @@ use crate::time::Nanos;
 /// Losses remembered of one direction: the first ones.
 const LIMIT: usize = 64;
 
+/// Age of a round trip that says nothing of the path any more: a repair that a timer begins is older than the next ACK by
+/// that timer, 1 s where no round trip is known (RFC 6298 §2.1).
+const STALE: Nanos = Nanos::from_millis(2_000);
+
 /// A loss that its sender repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Loss {
@@ -56,11 +60,11 @@ impl Losses {
         }
     }
 
-    /// Takes in that the repair of a loss begins with the segment `[start, end)`, which had passed the tap.
-    pub(super) fn are_repaired(&mut self, start: i64, end: i64, half: &Half) {
+    /// Takes in that the repair of a loss begins `now` with the segment `[start, end)`, which had passed the tap.
+    pub(super) fn are_repaired(&mut self, now: Nanos, (start, end): (i64, i64), half: &Half) {
         let Some((sent, in_flight)) = half.first_sent(start, end) else { return };
         // An ACK after the segment was sent met the queue that the segment met.
-        let rtt = half.newest_rtt.filter(|(passed, _)| *passed >= sent).map(|(_, rtt)| rtt);
+        let rtt = half.newest_rtt.filter(|(passed, _)| *passed >= sent && now - *passed <= STALE).map(|(_, rtt)| rtt);
         let queue = rtt.zip(half.least_rtt).map(|(rtt, least)| (rtt - least).or_zero());
         self.adds(Loss { in_flight: Some(in_flight), queue, grain: Nanos::ZERO }, start);
     }

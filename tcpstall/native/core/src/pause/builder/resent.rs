@@ -35,7 +35,7 @@ impl Builder {
             (false, _) => self.losses.get_or_insert_default().are_repaired_before_tap(start),
             (true, Some(Attempt { trigger: Trigger::Fast | Trigger::Timeout, .. })) => {
                 let end = start + i64::from(segment.payload);
-                self.losses.get_or_insert_default().are_repaired(start, end, half);
+                self.losses.get_or_insert_default().are_repaired(time, (start, end), half);
             }
             (true, _) => {}
         }
