@@ -171,6 +171,7 @@ def _finding(row: Mapping[str, Any]) -> Finding:
         further_services=row["services"] > _MOST,
         waited_for=None,
         behind=None,
+        losses=None,
         awaited_by=(),
         **sums,
     )

@@ -45,7 +45,7 @@ def test_losses_at_a_queue_show_it(tmp_path: Path, tap: Tap) -> None:
     [flow] = analyze(lossy(tmp_path, tap, mbit=20).capture())
     losses = flow.directions["server"].losses
     assert losses is not None
-    # These losses are no overflows: at the sender one alone met the queue at its longest, and the other end cannot tell.
+    # No overflows: at the sender one alone met the queue at its longest, which the other end cannot tell.
     assert (losses.counted, losses.queued, losses.unqueued) == (4, 1 if tap == "server" else 4, 0)
     assert losses.queue_ns is not None
     assert losses.queue_ns > 100e6

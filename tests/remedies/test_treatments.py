@@ -4,6 +4,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,7 +131,7 @@ def test_a_path_that_is_busy_without_a_gap_is_a_finding_too() -> None:
     assert "nothing to change on this host" in found.nothing
 
 
-def slow_start(window: int, **direction: int) -> Flow:
+def slow_start(window: int, **direction: Any) -> Flow:
     one = flow(
         stall(Cause.CWND_LIMITED, 40, detail="initial-window", evidence={"peer_window_bytes": window}), length_ms=200
     )
