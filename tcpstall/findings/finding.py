@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tcpstall.model.endpoint import Endpoint, Side
-from tcpstall.model.flow import Losses
+from tcpstall.model.losses import Losses
 from tcpstall.records import record
 
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Behind", "Example", "Finding", "WaitedFor", "read"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tcpstall.findings.finding import FAILURES, Finding
-from tcpstall.model import Losses
+from tcpstall.model.losses import Losses
 
 __all__ = ["together"]
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
         Flow,
         Handshake,
         IdleClose,
-        Losses,
         Part,
         RttSpike,
         Service,
         Stall,
         Vantage,
     )
+    from tcpstall.model.losses import Losses
     from tcpstall.model.order import Sort
     from tcpstall.model.reader import Path, Paths, analyze, raise_unreadable
 
@@ -62,6 +62,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("Analysis", "Held", "Table"), "analysis"),
     **dict.fromkeys(("Capture", "CaptureWarning"), "capture"),
     **dict.fromkeys(("Endpoint", "Side"), "endpoint"),
+    "Losses": "losses",
     "Sort": "order",
     **dict.fromkeys(("Path", "Paths", "analyze", "raise_unreadable"), "reader"),
 }

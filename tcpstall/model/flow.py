@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from tcpstall.causes import Cause
 from tcpstall.model.endpoint import Endpoint, Side
+from tcpstall.model.losses import Losses
 from tcpstall.records import record
 from tcpstall.trust import Trust
 
@@ -27,38 +28,6 @@ class Handshake:
 
     complete: bool
     duration_ns: int | None
-
-
-_LOSSES = 3
-"""Fewer losses show no pattern."""
-
-
-@record(frozen=True, slots=True)
-class Losses:
-    """The path at losses: at how many a queue stood, and at how many none did; of the others it is unknown.
-
-    `queue_ns` is the median delay in the queue, and `limit_bytes` the flight at which nearly all lost segments were
-    sent; None is unknown, or no such flight.
-    """
-
-    counted: int
-    queued: int
-    unqueued: int
-    queue_ns: int | None
-    limit_bytes: int | None
-
-    @property
-    def met_a_queue(self) -> bool:
-        """True where a queue stood at nearly all losses."""
-        return self._are_nearly_all(self.queued)
-
-    @property
-    def met_none(self) -> bool:
-        """True where no queue stood at nearly all losses."""
-        return self._are_nearly_all(self.unqueued)
-
-    def _are_nearly_all(self, some: int) -> bool:
-        return some >= _LOSSES and 5 * some >= 4 * self.counted
 
 
 @record(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from tcpstall.model.flow import (
     Flow,
     Handshake,
     IdleClose,
-    Losses,
     Part,
     RttSpike,
     Service,
     Stall,
     Vantage,
 )
+from tcpstall.model.losses import Losses
 from tcpstall.model.pick import pick
 from tcpstall.trust import Trust
 
