@@ -48,11 +48,21 @@ def find_losses(case: Case) -> Remedy:
             "Get-NetAdapterStatistics | Format-List *Discarded*, *Errors*", "netstat -s -p tcp", source="Microsoft"
         )
         | bsd("netstat -i", "netstat -s -p tcp", source="netstat(1)"),
-        "losses come from a bad link, a full queue or a policer that somebody can mend",
+        _what_drops(case),
         "none",
         "RFC 5681 §3: a loss halves the window, whatever its reason",
         "loss=0",
     )
+
+
+def _what_drops(case: Case) -> str:
+    """What must be so, by the path at the losses."""
+    losses = case.flow.directions[case.sender].losses
+    if losses and losses.met_none:
+        return "somebody can mend a bad link or a policer: no queue stood when data was lost"
+    if losses and losses.met_a_queue:
+        return "somebody can keep the queue short that was full when data was lost (fq_codel, CAKE)"
+    return "losses come from a bad link, a full queue or a policer that somebody can mend"
 
 
 def sooner_repair(case: Case) -> Remedy:

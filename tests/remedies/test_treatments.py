@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tcpstall import Cause, Direction, Endpoint, Flow, Stall, analyze
+from tcpstall import Cause, Direction, Endpoint, Flow, Losses, Stall, analyze
 from tcpstall.advice import confirm, sizing, treatment
 from tcpstall.advice.remedy import Platform, Remedy
 from tcpstall.advice.treatment import Treatment, services_by_end, treatments
@@ -129,6 +129,26 @@ def test_a_path_that_is_busy_without_a_gap_is_a_finding_too() -> None:
     (found,) = treatments(busy)
     assert found.case.cause is Cause.BANDWIDTH_LIMITED
     assert "nothing to change on this host" in found.nothing
+
+
+@pytest.mark.parametrize(
+    ("losses", "told"),
+    [
+        (None, "losses come from a bad link, a full queue or a policer that somebody can mend"),
+        (
+            Losses(5, 1, 3, 400_000, None),
+            "losses come from a bad link, a full queue or a policer that somebody can mend",
+        ),
+        (Losses(5, 0, 5, 400_000, None), "no queue stood when data was lost"),
+        (Losses(5, 5, 0, 40_000_000, None), "that was full when data was lost"),
+    ],
+)
+def test_losses_are_searched_where_the_path_shows_them(losses: Losses | None, told: str) -> None:
+    one = flow(stall(Cause.RETRANSMISSION, 40, detail="recovery"))
+    server = dataclasses.replace(one.directions["server"], losses=losses)
+    lossy = dataclasses.replace(one, directions={**one.directions, "server": server})
+    first = treatments(lossy)[0].remedies[0]
+    assert told in " ".join(str(value) for value in dataclasses.astuple(first))
 
 
 def slow_start(window: int, **direction: Any) -> Flow:
