@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import FAILURES, RATES, Finding
+from tcpstall.model.losses import Losses
 from tcpstall.units import counted, duration
 
 __all__ = ["advice", "gain", "remedy"]
@@ -96,8 +97,8 @@ def advice(finding: Finding) -> str:
             return "share the path fairly (fq_codel, CAKE), or slow that transfer down"
         case "rate-window" if not finding.retransmitted_bytes:
             return _FASTER_START
-        case _ if lossy := _against_losses(finding):
-            return lossy
+        case _ if losses := finding.told_losses:
+            return _against(losses)
         case "rwnd-limited" if finding.example and finding.example.fills_unscaled_window:
             return _SCALING
         case "cwnd-limited" if finding.detail == Detail.CONGESTION_AVOIDANCE and not finding.retransmitted_bytes:
@@ -107,16 +108,11 @@ def advice(finding: Finding) -> str:
     return _BY_DETAIL.get((finding.kind, finding.detail), _ADVICE.get(finding.kind, ""))
 
 
-def _against_losses(finding: Finding) -> str:
-    """The change where the path at the losses tells what lost the data; empty where it does not."""
-    told = finding.kind in ("loss", "rate-window") or finding.detail == Detail.CONGESTION_AVOIDANCE
-    if finding.losses is None or not told or finding.detail == Detail.SPURIOUS or not finding.retransmitted_bytes:
-        return ""
-    if finding.losses.met_a_queue:
+def _against(losses: Losses) -> str:
+    """The change, by what lost the data."""
+    if losses.met_a_queue:
         return _FULL_QUEUE
-    if finding.losses.met_none:
-        return _BURSTS if finding.losses.limit_bytes else _NO_QUEUE
-    return ""
+    return _BURSTS if losses.limit_bytes else _NO_QUEUE
 
 
 def gain(finding: Finding) -> str:

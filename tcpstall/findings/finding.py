@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tcpstall.causes import Detail
 from tcpstall.model.endpoint import Endpoint, Side
 from tcpstall.model.losses import Losses
 from tcpstall.records import record
@@ -157,6 +158,14 @@ class Finding:
     def detail(self) -> str:
         """The detail of the cause that took most time; empty without a detail."""
         return self.details[0][0] if self.details else ""
+
+    @property
+    def told_losses(self) -> Losses | None:
+        """The path at the losses, where the finding is about these and nearly all agree."""
+        lossy = self.kind in ("loss", "rate-window") or self.detail == Detail.CONGESTION_AVOIDANCE
+        if not (lossy and self.losses and self.retransmitted_bytes) or self.detail == Detail.SPURIOUS:
+            return None
+        return self.losses if self.losses.met_a_queue or self.losses.met_none else None
 
     @property
     def is_lead(self) -> bool:

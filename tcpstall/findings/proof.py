@@ -127,19 +127,16 @@ def _loss(finding: Finding) -> str:
 
 
 def _at_losses(finding: Finding) -> str:
-    """The path at the losses: `; no queue at 11 of 12 losses, 39.1 kB in flight`."""
-    losses = finding.losses
-    if losses is None or not (losses.met_a_queue or losses.met_none) or finding.detail == Detail.SPURIOUS:
+    """The path at the losses: `; no queue at 11 of 12 losses, 39.1 kB in flight`; empty where they do not agree."""
+    losses = finding.told_losses
+    if losses is None:
         return ""
     many = losses.queued if losses.met_a_queue else losses.unqueued
-    of = (
-        f"each of {number(many)} losses"
-        if many == losses.counted
-        else f"{number(many)} of {number(losses.counted)} losses"
-    )
+    of = "each of" if many == losses.counted else f"{number(many)} of"
+    at = f"at {of} {number(losses.counted)} losses"
     if losses.met_a_queue:
-        return f"; a queue{f' of {duration(losses.queue_ns)}' if losses.queue_ns else ''} at {of}"
-    return f"; no queue at {of}{f', {size(losses.limit_bytes)} in flight' if losses.limit_bytes else ''}"
+        return f"; a queue{f' of {duration(losses.queue_ns)}' if losses.queue_ns else ''} {at}"
+    return f"; no queue {at}{f', {size(losses.limit_bytes)} in flight' if losses.limit_bytes else ''}"
 
 
 def _path_mtu(finding: Finding) -> str:
@@ -164,8 +161,7 @@ def _cwnd(finding: Finding) -> str:
     detail = (finding.detail or "window full").replace("-", " ")
     lost = finding.detail == Detail.CONGESTION_AVOIDANCE and finding.retransmitted_bytes
     again = f", {percent(finding.retransmitted_bytes, finding.bytes)} sent again" if lost else ""
-    path = _at_losses(finding) if lost else ""
-    return f"{detail}{start}{again}, {counted(finding.waits, 'wait')} for ACKs{path}"
+    return f"{detail}{start}{again}, {counted(finding.waits, 'wait')} for ACKs{_at_losses(finding)}"
 
 
 def _window(finding: Finding) -> str:

@@ -6,6 +6,7 @@ use super::busy::Busy;
 use super::climb::Climb;
 use super::evidence::Evidence;
 use super::findings;
+use super::ledger::Ledger;
 use super::lists::SpareLists;
 use super::losses::LossesRow;
 use super::notes::notes;
@@ -130,8 +131,8 @@ fn unrated(
             answered_ns: connection.handshake.syn.zip(connection.handshake.syn_ack).map(|(syn, answer)| answer - syn),
         },
         directions: DirectionsRow {
-            client: direction_row(flow, End::Client, &busy, path_of(End::Client)),
-            server: direction_row(flow, End::Server, &busy, path_of(End::Server)),
+            client: direction_row(flow, End::Client, &busy, path_of(End::Client), &time_ns),
+            server: direction_row(flow, End::Server, &busy, path_of(End::Server), &time_ns),
         },
         trust: TrustRow::of(flow, vantage.side),
         notes: notes(flow),
@@ -205,10 +206,11 @@ fn waits(stalls: &[StallRow]) -> [Few<Wait>; 2] {
 }
 
 #[inline(always)]
-fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) -> DirectionRow {
+fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow, time_ns: &Ledger) -> DirectionRow {
     let (busy_ns, rwnd_limited_ns) = busy[sender].of(flow, sender);
     let half = flow.connection().half(sender);
     let [rtt_p50_ns, rtt_p95_ns] = round_trips(half);
+    let repair = RepairRow::of(flow.repairs(sender), half);
     DirectionRow {
         bytes: half.bytes,
         segments: half.frames,
@@ -220,10 +222,11 @@ fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) 
         busy_ns,
         rwnd_limited_ns,
         path,
-        repair: RepairRow::of(flow.repairs(sender), half),
+        repair,
         losses: flow
             .losses(sender)
-            .and_then(|losses| LossesRow::of(losses.all(), half.least_rtt, half.round_trips.quantiles([10, 95]))),
+            .and_then(|losses| LossesRow::of(losses.all(), half.least_rtt, half.round_trips.quantiles([10, 95])))
+            .and_then(|losses| losses.beside(repair.needless_retransmissions, time_ns)),
         loses_full_segments: half.loses_full_segments(),
         syn: SynRow::of(flow.connection(), sender),
         announced_window_bytes: announced(flow, sender),

@@ -1,5 +1,7 @@
 //! The path at the losses of one direction: whether a queue stood, and how much was in flight.
 
+use super::ledger::{Ledger, Owner};
+use crate::causes::Cause;
 use crate::json::row;
 use crate::pause::losses::Loss;
 use crate::time::Nanos;
@@ -59,6 +61,15 @@ impl LossesRow {
             queue_ns: middle(known().map(|(queue, _)| queue).collect()),
             limit_bytes: limit(losses),
         })
+    }
+
+    /// The row beside what else is known of the flow: nothing where a quarter of the repairs or more were `needless`, because data
+    /// that is only late is no loss; and no limit where a window or buffer stood, which is in flight at each loss.
+    pub(super) fn beside(self, needless: u32, time_ns: &Ledger) -> Option<LossesRow> {
+        let of = |cause| time_ns.of(Owner::Waiting(cause)).0;
+        let grew = 4 * (of(Cause::RwndLimited) + of(Cause::SndbufLimited)) <= of(Cause::CwndLimited);
+        let limit_bytes = self.limit_bytes.filter(|_| grew);
+        (4 * u64::from(needless) < u64::from(self.counted)).then_some(LossesRow { limit_bytes, ..self })
     }
 
     /// Takes in the losses of another flow.
@@ -131,6 +142,18 @@ mod tests {
         assert_eq!(row(&alike(7), 0, [20, 20]).limit_bytes, None);
         let spread: Vec<_> = (0..12).map(|i| (30_000 + i * 2_500, 0)).collect();
         assert_eq!(row(&spread, 0, [20, 20]).limit_bytes, None);
+    }
+
+    #[test]
+    fn a_window_that_stood_is_no_limit_of_the_path_and_needless_repairs_are_no_losses() {
+        let row = row(&[(39_096, 0); 8], 0, [20, 20]);
+        let mut time_ns = Ledger::default();
+        time_ns.add(Owner::Waiting(Cause::CwndLimited), Nanos::from_millis(100));
+        time_ns.add(Owner::Waiting(Cause::RwndLimited), Nanos::from_millis(25));
+        assert_eq!(row.beside(1, &time_ns), Some(row));
+        assert_eq!(row.beside(2, &time_ns), None);
+        time_ns.add(Owner::Waiting(Cause::SndbufLimited), Nanos::from_millis(1));
+        assert_eq!(row.beside(0, &time_ns), Some(LossesRow { limit_bytes: None, ..row }));
     }
 
     #[test]

@@ -86,7 +86,7 @@ row! {
         /// Repairs of its losses, and its reordered segments.
         #[json(flat)]
         pub repair: RepairRow,
-        /// The path at its losses; absent where there was none that the tap saw sent.
+        /// The path at its losses; absent where it repaired none that the tap could tell.
         #[json(if_any)]
         pub losses: Option<LossesRow>,
         /// Full segments were lost whenever they were sent, and shorter ones were acknowledged.

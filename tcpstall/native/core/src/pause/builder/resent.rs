@@ -31,13 +31,13 @@ impl Builder {
             pause: self.pauses.len(),
         };
         let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
-        match (seen, &attempt) {
-            (false, _) => self.losses.get_or_insert_default().are_repaired_before_tap(start),
-            (true, Some(Attempt { trigger: Trigger::Fast | Trigger::Timeout, .. })) => {
+        match (&attempt, &mut self.losses) {
+            (Some(Attempt { trigger: Trigger::Fast | Trigger::Timeout, .. }), losses) if seen => {
                 let end = start + i64::from(segment.payload);
-                self.losses.get_or_insert_default().are_repaired(time, (start, end), half);
+                losses.get_or_insert_default().are_repaired(time, (start, end), half);
             }
-            (true, _) => {}
+            (_, Some(losses)) if !seen => losses.are_repaired_before_tap(start),
+            _ => {}
         }
         let rare = self.open.rare_mut();
         rare.retransmissions += 1;
@@ -73,7 +73,7 @@ impl Builder {
         self.repairs.as_ref().map_or_else(RepairTotals::default, |repairs| repairs.totals)
     }
 
-    /// The losses that they repaired; `None` where nothing was sent again.
+    /// The losses that they repaired; `None` where neither a repair nor a hole showed one.
     pub fn losses(&self) -> Option<&Losses> {
         self.losses.as_deref()
     }

@@ -63,7 +63,7 @@ impl Finished {
         self.watch.builders[sender].repairs()
     }
 
-    /// A sender's losses; `None` where it sent nothing again.
+    /// A sender's losses; `None` where neither a repair nor a hole showed one.
     pub fn losses(&self, sender: End) -> Option<&Losses> {
         self.watch.builders[sender].losses()
     }

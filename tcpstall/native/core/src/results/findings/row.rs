@@ -8,10 +8,8 @@ use serde_json::value::RawValue;
 
 use super::share::Share;
 use super::{Clients, Finding, FindingKind, Key};
-use crate::causes::Cause;
 use crate::flow::End;
 use crate::json::{self, Print};
-use crate::results::ledger::Owner;
 use crate::results::losses::LossesRow;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
@@ -167,9 +165,7 @@ impl Example {
             queue_delay_ns: end.path.queue_delay_ns,
             trust: row.trust.level.name(),
             stall: share.longest().cloned(),
-            losses: end
-                .losses
-                .map(|losses| LossesRow { limit_bytes: losses.limit_bytes.filter(|_| grew(row)), ..losses }),
+            losses: end.losses,
             shows,
             at_server: row.vantage.is_at(End::Server),
         }
@@ -185,12 +181,6 @@ impl Example {
     pub(super) fn place(&self) -> (Nanos, Reverse<u64>) {
         (self.shows, Reverse(self.flow))
     }
-}
-
-/// The congestion window of a flow's data grew from loss to loss: a window or buffer that stood would be in flight at each.
-fn grew(row: &FlowRow) -> bool {
-    let of = |cause| row.time_ns.of(Owner::Waiting(cause));
-    4 * (of(Cause::RwndLimited) + of(Cause::SndbufLimited)).0 <= of(Cause::CwndLimited).0
 }
 
 /// Sort key of findings.
