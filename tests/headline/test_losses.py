@@ -8,6 +8,7 @@ import pytest
 from tcpstall import Losses, analyze
 from tcpstall.findings import Finding, advice, evidence, finding_row, findings
 from tcpstall.findings.merging import together
+from tcpstall.report.html.summary import answer
 from tests.scene import Scene
 from tests.scene.network import Tap
 
@@ -28,7 +29,11 @@ def lossy(folder: Path, tap: Tap, *, losses: int = 5, mbit: float | None = None)
 
 
 def of(kind: str, path: Path) -> Finding:
-    return next(row for row in findings(analyze(path)) if row.kind == kind)
+    return of_kind(kind, findings(analyze(path)))
+
+
+def of_kind(kind: str, rows: list[Finding]) -> Finding:
+    return next(row for row in rows if row.kind == kind)
 
 
 @pytest.mark.parametrize("tap", TAPS)
@@ -49,6 +54,13 @@ def test_losses_at_a_queue_show_it(tmp_path: Path, tap: Tap) -> None:
     assert (losses.counted, losses.queued, losses.unqueued) == (4, 1 if tap == "server" else 4, 0)
     assert losses.queue_ns is not None
     assert losses.queue_ns > 100e6
+
+
+def test_the_page_asks_first_for_what_the_losses_show(tmp_path: Path) -> None:
+    analysis = analyze(lossy(tmp_path, "server").capture())
+    first = replace(of_kind("cwnd-limited", findings(analysis)), details=(("congestion-avoidance", 1),))
+    assert answer(analysis[0], analysis, [first]).change == NO_QUEUE
+    assert answer(analysis[0], analysis, [replace(first, losses=None)]).change != NO_QUEUE
 
 
 def test_each_place_of_losses_has_its_words(tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ def _change(flow: Flow, found: Sequence[Finding], of_many: Sequence[OfMany]) -> 
     if first is None or first.kind in IDLE:
         return found[0].advice if first is None else ""
     shows = first.is_lead and first.example is not None and first.example.flow == flow.id
-    return advice(first) if shows and first.kind not in set(Cause) else found[0].advice
+    knows_more = first.kind not in set(Cause) or first.told_losses or first.behind
+    return advice(first) if shows and knows_more else found[0].advice
 
 
 def figures(flow: Flow) -> list[tuple[str, str, str]]:
