@@ -14,6 +14,7 @@ from tcpstall.causes import Cause
 from tcpstall.findings import Example, Finding, ranked
 from tcpstall.lost_time import Shown
 from tcpstall.model import Endpoint
+from tcpstall.model.losses import Losses
 
 __all__ = ["findings", "flows_without"]
 
@@ -33,6 +34,8 @@ _SUMS = (
     "needless_retransmissions", "reordered_segments", "lasted_ns",
 )  # fmt: skip
 
+_LOSSES = ("losses", "losses_queued", "losses_unqueued")
+
 _QUANTILES = f"quantile_disc(time_ns, {_TENTHS}) AS tenths, quantile_disc(time_ns, 0.95) AS p95"
 
 _SHOWN_BY = (
@@ -41,10 +44,12 @@ _SHOWN_BY = (
 )  # fmt: skip
 """Columns of flows that each end has."""
 
+_AT_LOSSES = ("loss_queue_ns", "loss_limit_bytes")
+
 _FACTS = (
     "base_rtt_ns",
     "trust_level",
-    *(f"{end}_{name}" for end in ("client", "server") for name in (*_SHOWN_BY, "window_scale")),
+    *(f"{end}_{name}" for end in ("client", "server") for name in (*_SHOWN_BY, *_AT_LOSSES, "window_scale")),
 )
 
 _Key = tuple[Any, ...]
@@ -63,8 +68,8 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Shown]:
     first = _with_answers(asked, chosen, first)
     wanted = [best[_key(one, found)] for one in first]
     shown = examples(asked, [_wanted(row) for row in wanted], _FACTS)
-    told = zip(first, _facts(asked, wanted), shown, strict=True)
-    return [Shown(replace(finding, example=facts), example) for finding, facts, example in told]
+    told = zip(first, wanted, _rows(asked, wanted), shown, strict=True)
+    return [Shown(_shown_by(finding, row, flow), example) for finding, row, flow, example in told]
 
 
 def _flows(asked: Session, chosen: Chosen) -> int:
@@ -93,7 +98,7 @@ def flows_without(asked: Session, chosen: Chosen) -> int:
 
 def _found(asked: Session, chosen: Chosen) -> tuple[list[Finding], dict[_Key, Mapping[str, Any]]]:
     """The findings of single services, without their distributions, and the flow that shows each best."""
-    sums = ", ".join(f"sum({name}) AS {name}" for name in ("flows", "recoverable_ns", *_SUMS))
+    sums = ", ".join(f"sum({name}) AS {name}" for name in ("flows", "recoverable_ns", *_SUMS, *_LOSSES))
     most = ", ".join(f"max({name}) AS {name}" for name in ("most_ns", "most_attempts", "longest_ns", "last_ns"))
     rows = asked.rows(
         f"SELECT {_SERVICE}, {sums}, {most}, min(first_ns) AS first_ns, any_value(client) AS client, "
@@ -171,10 +176,16 @@ def _finding(row: Mapping[str, Any]) -> Finding:
         further_services=row["services"] > _MOST,
         waited_for=None,
         behind=None,
-        losses=None,
+        losses=_losses(row),
         awaited_by=(),
         **sums,
     )
+
+
+def _losses(row: Mapping[str, Any]) -> Losses | None:
+    """The counts of all flows. Sizes are of the flow that shows the finding best."""
+    counted, queued, unqueued = (int(row[name] or 0) for name in _LOSSES)
+    return Losses(counted, queued, unqueued, queue_ns=None, limit_bytes=None) if counted else None
 
 
 def _key(finding: Finding, found: Sequence[Finding]) -> _Key:
@@ -224,14 +235,22 @@ def _wanted(row: Mapping[str, Any]) -> Wanted:
     return Wanted(row["scan"], row["flow"], int(row["time_ns"]), row["stall"], at)
 
 
-def _facts(asked: Session, wanted: Sequence[Mapping[str, Any]]) -> list[Example | None]:
-    """Facts about the flows that show findings best, in the same order; None for a missing flow."""
+def _rows(asked: Session, wanted: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
+    """Rows of the flows that show findings best, in the same order; None for a missing flow."""
     if not wanted:
         return []
-    rows = asked.rows(f"FROM {SHOWN_FLOWS}")
-    flows = {(row["scan"], row["flow"]): row for row in rows}
-    found = [(best, flows.get((best["scan"], best["flow"]))) for best in wanted]
-    return [None if flow is None else _example(best, flow) for best, flow in found]
+    flows = {(row["scan"], row["flow"]): row for row in asked.rows(f"FROM {SHOWN_FLOWS}")}
+    return [flows.get((best["scan"], best["flow"])) for best in wanted]
+
+
+def _shown_by(finding: Finding, best: Mapping[str, Any], flow: Mapping[str, Any] | None) -> Finding:
+    """The finding with what is known of the flow that shows it best."""
+    if flow is None:
+        return finding
+    queue_ns, limit_bytes = (flow[f"{best['side']}_{name}"] for name in _AT_LOSSES)
+    of_one = finding.port is not None
+    losses = finding.losses and replace(finding.losses, queue_ns=queue_ns, limit_bytes=limit_bytes if of_one else None)
+    return replace(finding, example=_example(best, flow), losses=losses)
 
 
 def _example(best: Mapping[str, Any], flow: Mapping[str, Any]) -> Example:

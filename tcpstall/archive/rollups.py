@@ -53,7 +53,7 @@ _FINDING = "kind, side, server_address, server_port, cause"
 
 _ADDED = (
     "waits", "time_ns", "recoverable_ns", "attempts", "exchanges", "bytes", "segments", "retransmitted_bytes",
-    "needless_retransmissions", "reordered_segments", "lasted_ns",
+    "needless_retransmissions", "reordered_segments", "losses", "losses_queued", "losses_unqueued", "lasted_ns",
 )  # fmt: skip
 
 _BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", "sent_again")

@@ -149,8 +149,7 @@ class Finding:
     behind: Behind | None = None
     """The other transfer that filled the queue which the round trips of the example went through."""
     losses: Losses | None = None
-    """The path at the losses of the finding's data: counts of all flows, sizes of the example; None without, and in
-    archives."""
+    """The path at the losses of the finding's data: counts of all flows, sizes of the example; None without."""
     awaited_by: tuple[str, ...] = ()
     """Slow services that waited for this one: `192.0.2.1:80`."""
 

@@ -17,10 +17,11 @@ from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
 from tcpstall.archive.where import Chosen
 from tcpstall.cli import main
-from tcpstall.findings import Finding, sentence
+from tcpstall.findings import Finding, evidence, sentence
 from tcpstall.findings import findings as findings_of
 from tcpstall.lost_time import Shown
 from tests.archive.here import here
+from tests.scene.lossy import lossy
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CAPTURES = sorted(FIXTURES.glob("**/*.pcap*"))[::6]
@@ -34,7 +35,8 @@ def shown(store: Path) -> list[Shown]:
 def told(finding: Finding) -> tuple[Any, ...]:
     example = finding.example and (finding.example.flow, (finding.example.stall or {}).get("number"))
     sums = (finding.time_ns, finding.recoverable_ns, finding.waits, finding.bytes, finding.first_ns, finding.last_ns)
-    return finding.kind, finding.side, finding.address, finding.port, sums, sentence(finding), example
+    words = (sentence(finding), evidence(finding), finding.losses)
+    return finding.kind, finding.side, finding.address, finding.port, sums, words, example
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.parent.name + "-" + path.name)
@@ -42,6 +44,20 @@ def test_a_store_of_one_capture_tells_what_analyze_tells(capture: Path, tmp_path
     scan([str(capture)], str(tmp_path / "store"), executor=here)
     found = [one for one in findings_of(tcpstall.analyze(capture)) if one.is_lead]
     assert [told(one.finding) for one in shown(tmp_path / "store")] == [told(one) for one in found]
+
+
+@pytest.mark.parametrize("chosen", [Chosen(), Chosen(since_ns=0)], ids=["sums", "rows"])
+def test_a_store_tells_at_how_many_losses_of_all_flows_no_queue_stood(chosen: Chosen, tmp_path: Path) -> None:
+    for name, losses in (("few", 5), ("many", 6)):
+        folder = tmp_path / "captures" / name
+        folder.mkdir(parents=True)
+        lossy(folder, "server", losses=losses).capture()
+    scan([str(tmp_path / "captures")], str(tmp_path / "store"), executor=here)
+    with session(Store.open(str(tmp_path / "store"))) as asked:
+        [loss] = [one.finding for one in findings(asked, chosen, 100) if one.finding.kind == "loss"]
+    assert loss.losses is not None
+    assert (loss.losses.counted, loss.losses.queued, loss.losses.unqueued) == (9, 0, 9)
+    assert evidence(loss).endswith("; no queue at each of 9 losses")
 
 
 @pytest.fixture(scope="session")

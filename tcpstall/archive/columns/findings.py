@@ -30,5 +30,8 @@ FINDINGS = (
     column(COUNT, BYTES, "retransmitted_bytes", "payload that the end retransmitted"),
     column(COUNT, "frames", "reordered_segments", "frames of `side` that arrived late and were no retransmissions"),
     column(COUNT, "", "needless_retransmissions", "retransmissions whose original had arrived"),
+    column(COUNT, "", "losses", "losses that the end repaired, 64 at most; null without, or where the tap cannot tell"),
+    column(COUNT, "", "losses_queued", "those of them at which a queue stood"),
+    column(COUNT, "", "losses_unqueued", "those of them at which none stood: a bad link or a policer dropped"),
     column(COUNT, NS, "lasted_ns", "first segment of the flow to its last"),
 )

@@ -61,7 +61,7 @@ pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Contribution<'_>> {
 }
 
 /// Table with one part per row.
-pub(in super::super) fn columns(parts: &[Contribution<'_>]) -> [Column; 22] {
+pub(in super::super) fn columns(parts: &[Contribution<'_>]) -> [Column; 25] {
     [
         words("kind", parts, |part| Some(part.share.kind.name())),
         words("side", parts, |part| Some(part.share.side.name())),
@@ -87,6 +87,9 @@ pub(in super::super) fn columns(parts: &[Contribution<'_>]) -> [Column; 22] {
         integers("retransmitted_bytes", parts, |part| signed(part.end().retransmitted_bytes)),
         integers("reordered_segments", parts, |part| Some(i64::from(part.end().repair.reordered_segments))),
         integers("needless_retransmissions", parts, |part| Some(i64::from(part.end().repair.needless_retransmissions))),
+        integers("losses", parts, |part| part.end().losses.map(|losses| i64::from(losses.counted))),
+        integers("losses_queued", parts, |part| part.end().losses.map(|losses| i64::from(losses.queued))),
+        integers("losses_unqueued", parts, |part| part.end().losses.map(|losses| i64::from(losses.unqueued))),
         integers("lasted_ns", parts, |part| Some((part.flow.end_ns - part.flow.start_ns).0)),
     ]
 }
