@@ -6,26 +6,18 @@ from pathlib import Path
 import pytest
 
 from tcpstall import Losses, analyze
+from tcpstall.causes import Cause, Detail
 from tcpstall.findings import Finding, advice, evidence, finding_row, findings
 from tcpstall.findings.merging import together
 from tcpstall.report.html.summary import answer
 from tests.scene import Scene
+from tests.scene.lossy import lossy
 from tests.scene.network import Tap
 
 TAPS: list[Tap] = ["server", "client"]
 NO_QUEUE = "look for a bad link or a policer: no queue was full"
 BURSTS = "find the policer or small buffer that lets no larger burst through, or pace the sender (fq, BBR)"
 FULL_QUEUE = "the path's queue overflowed: shape below its rate (fq_codel, CAKE), or keep it short (BBR)"
-
-
-def lossy(folder: Path, tap: Tap, *, losses: int = 5, mbit: float | None = None) -> Scene:
-    """A download over 40 ms that loses a segment now and then; at that rate a queue stands."""
-    scene = Scene(folder, tap=tap)
-    scene.handshake(rtt_ms=40)
-    scene.path(rtt_ms=40, server_mbit=mbit)
-    scene.download(6_000_000, tso=1, lose=tuple(range(1_000_000, 1_000_000 + losses * 900_000, 900_000)))
-    scene.closes()
-    return scene
 
 
 def of(kind: str, path: Path) -> Finding:
@@ -61,6 +53,27 @@ def test_the_page_asks_first_for_what_the_losses_show(tmp_path: Path) -> None:
     first = replace(of_kind("cwnd-limited", findings(analysis)), details=(("congestion-avoidance", 1),))
     assert answer(analysis[0], analysis, [first]).change == NO_QUEUE
     assert answer(analysis[0], analysis, [replace(first, losses=None)]).change != NO_QUEUE
+
+
+@pytest.mark.parametrize("tap", TAPS)
+def test_waits_that_losses_made_say_what_dropped_the_data(tmp_path: Path, tap: Tap) -> None:
+    analysis = analyze(lossy(tmp_path, tap).capture())
+    repairs = {stall.advice for stall in analysis[0].stalls if stall.cause is Cause.RETRANSMISSION}
+    assert repairs == {advice(of_kind("loss", findings(analysis)))} == {NO_QUEUE}
+
+
+def test_a_window_that_creeps_without_a_loss_asks_why_slow_start_ended(scene: Scene) -> None:
+    scene.server.congestion.ssthresh = 20
+    scene.handshake(rtt_ms=20)
+    scene.download(400_000)
+    [flow] = analyze(scene.capture())
+    told = {stall.advice for stall in flow.stalls if stall.detail == Detail.CONGESTION_AVOIDANCE}
+    assert [advice.partition(":")[0] for advice in told] == ["find why slow start ended"]
+
+
+def test_waits_after_two_losses_name_every_place(tmp_path: Path) -> None:
+    [flow] = analyze(lossy(tmp_path, "client", losses=2).capture())
+    assert {stall.advice for stall in flow.stalls} & {NO_QUEUE, BURSTS, FULL_QUEUE} == set()
 
 
 def test_each_place_of_losses_has_its_words(tmp_path: Path) -> None:

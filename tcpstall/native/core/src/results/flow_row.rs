@@ -8,6 +8,7 @@ use super::evidence::Evidence;
 use super::findings;
 use super::ledger::Ledger;
 use super::lists::SpareLists;
+use super::loss_advice;
 use super::losses::LossesRow;
 use super::notes::notes;
 use super::outcome::{Outcome, OutcomeRow};
@@ -44,7 +45,7 @@ pub struct Wanted {
 /// The row of a finished flow.
 pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
     let mut row = unrated(flow, (id, capture), limits, wanted, &mut SpareLists::default());
-    row.rate_set_by = findings::rate_set_by(&row);
+    complete(&mut row);
     row
 }
 
@@ -59,11 +60,17 @@ pub fn add_row(
 ) {
     rows.extend(iter::once_with(|| unrated(flow, names, limits, wanted, lists)));
     if let Some(row) = rows.last_mut() {
-        row.rate_set_by = findings::rate_set_by(row);
+        complete(row);
     }
 }
 
-/// The row without the limit that set the rate.
+/// Adds what the whole row shows.
+fn complete(row: &mut FlowRow) {
+    loss_advice::advise(row);
+    row.rate_set_by = findings::rate_set_by(row);
+}
+
+/// The row without what [`complete`] adds.
 #[inline(always)]
 fn unrated(
     flow: &Finished,

@@ -16,6 +16,8 @@ const UNQUEUED: (f64, Nanos) = (0.06, Nanos::from_micros(200));
 const COARSE: f64 = 0.125;
 /// Share of the median of the bytes in flight within which other losses met the same limit.
 const ALIKE: f64 = 0.12;
+/// Losses without which there is no pattern.
+const LOSSES: u32 = 3;
 /// Losses at least of which four fifths must have happened at a limit, so that chance does not show one: random losses hit
 /// a window anywhere between its half and its whole.
 const AT_A_LIMIT: usize = 8;
@@ -70,6 +72,20 @@ impl LossesRow {
         let grew = 4 * (of(Cause::RwndLimited) + of(Cause::SndbufLimited)) <= of(Cause::CwndLimited);
         let limit_bytes = self.limit_bytes.filter(|_| grew);
         (4 * u64::from(needless) < u64::from(self.counted)).then_some(LossesRow { limit_bytes, ..self })
+    }
+
+    /// A queue stood at nearly all losses.
+    pub(super) fn met_a_queue(&self) -> bool {
+        self.are_nearly_all(self.queued)
+    }
+
+    /// None stood at nearly all losses.
+    pub(super) fn met_none(&self) -> bool {
+        self.are_nearly_all(self.unqueued)
+    }
+
+    fn are_nearly_all(&self, some: u32) -> bool {
+        some >= LOSSES && 5 * some >= 4 * self.counted
     }
 
     /// Takes in the losses of another flow.

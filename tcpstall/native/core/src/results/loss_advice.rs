@@ -1,0 +1,57 @@
+//! Advice on waits that losses made, where the flow shows what dropped the data, or that nothing was lost: the cause's
+//! names every place.
+
+use super::losses::LossesRow;
+use super::rows::{FlowRow, StallRow};
+use crate::causes::{Cause, details};
+use crate::flow::End;
+
+const FULL_QUEUE: &str = "the path's queue overflowed: shape below its rate (fq_codel, CAKE), or keep it short (BBR)";
+const BURSTS: &str = "find the policer or small buffer that lets no larger burst through, or pace the sender (fq, BBR)";
+const NO_QUEUE: &str = "look for a bad link or a policer: no queue was full";
+const EARLY_END: &str =
+    "find why slow start ended: HyStart, a remembered threshold (ip tcp_metrics), losses before the capture";
+
+/// Replaces the cause's advice by what the losses show.
+pub(super) fn advise(row: &mut FlowRow) {
+    for sender in End::BOTH {
+        let direction = row.directions.of(sender);
+        let losses = direction.losses.and_then(advice);
+        let window = losses.or((direction.retransmitted_bytes == 0).then_some(EARLY_END));
+        let of = |stall: &StallRow| match stall.cause {
+            // A repair without an end has the advice of the flow's.
+            Cause::Retransmission if stall.ended && stall.detail != details::SPURIOUS => losses,
+            Cause::CwndLimited if stall.detail == details::CONGESTION_AVOIDANCE => window,
+            _ => None,
+        };
+        for stall in row.stalls.iter_mut().filter(|stall| stall.sender == sender) {
+            stall.advice = of(stall).unwrap_or(stall.advice);
+        }
+    }
+}
+
+fn advice(losses: LossesRow) -> Option<&'static str> {
+    if losses.met_a_queue() {
+        Some(FULL_QUEUE)
+    } else {
+        losses.met_none().then_some(if losses.limit_bytes.is_some() { BURSTS } else { NO_QUEUE })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(counted: u32, queued: u32, unqueued: u32, limit_bytes: Option<u64>) -> Option<&'static str> {
+        advice(LossesRow { counted, queued, unqueued, queue_ns: None, limit_bytes })
+    }
+
+    #[test]
+    fn nearly_all_of_three_losses_or_more_tell_the_place() {
+        assert_eq!(told(5, 4, 1, None), Some(FULL_QUEUE));
+        assert_eq!(told(5, 1, 4, None), Some(NO_QUEUE));
+        assert_eq!(told(5, 0, 5, Some(39_096)), Some(BURSTS));
+        assert_eq!(told(5, 3, 2, Some(39_096)), None);
+        assert_eq!(told(2, 0, 2, None), None);
+    }
+}
