@@ -22,6 +22,8 @@ _USUAL_SEGMENT = 1_448
 _CANDIDATES = 2
 """Candidates named where no cause could be decided."""
 
+_START = (Detail.INITIAL_WINDOW, Detail.SLOW_START)
+
 _KINDS_OF_PAUSES = 2
 """Kinds of an application's pauses in a clause, those with most time."""
 
@@ -51,12 +53,24 @@ def _handshake(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 
 def _cwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
-    rounds = counted(len(stalls), "round trip")
-    details = {stall.detail for stall in stalls}
-    if Detail.INITIAL_WINDOW in details or Detail.SLOW_START in details:
-        return f"slow start{_from_segments(flow, stalls)}, {rounds}"
+    start = [stall for stall in stalls if stall.detail in _START]
+    later = [stall for stall in stalls if stall.detail not in _START]
+    told = [
+        (sum(stall.duration_ns for stall in part), speak(flow, part))
+        for part, speak in ((start, _slow_start), (later, _full_congestion_window))
+        if part
+    ]
+    return "; ".join(text for _, text in sorted(told, key=lambda one: -one[0]))
+
+
+def _slow_start(flow: Flow, stalls: Sequence[Stall]) -> str:
+    return f"slow start{_from_segments(flow, stalls)}, {counted(len(stalls), 'round trip')}"
+
+
+def _full_congestion_window(flow: Flow, stalls: Sequence[Stall]) -> str:
     narrower = _details(stalls)
-    return f"the congestion window was full{_at_level(stalls)}, {rounds}{f' ({narrower})' if narrower else ''}"
+    how = f"{counted(len(stalls), 'round trip')}{f' ({narrower})' if narrower else ''}"
+    return f"the congestion window was full{_at_level(stalls)}, {how}"
 
 
 def _rwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
