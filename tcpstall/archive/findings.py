@@ -44,12 +44,17 @@ _SHOWN_BY = (
 )  # fmt: skip
 """Columns of flows that each end has."""
 
-_AT_LOSSES = ("loss_queue_ns", "loss_limit_bytes")
+_AT_LOSSES = {
+    "queue_ns": "loss_queue_ns",
+    "limit_bytes": "loss_limit_bytes",
+    "rate_bytes_per_s": "loss_rate_bytes_per_s",
+}
+"""Sizes of losses, and the columns of flows that each end has of them."""
 
 _FACTS = (
     "base_rtt_ns",
     "trust_level",
-    *(f"{end}_{name}" for end in ("client", "server") for name in (*_SHOWN_BY, *_AT_LOSSES, "window_scale")),
+    *(f"{end}_{name}" for end in ("client", "server") for name in (*_SHOWN_BY, *_AT_LOSSES.values(), "window_scale")),
 )
 
 _Key = tuple[Any, ...]
@@ -247,9 +252,12 @@ def _shown_by(finding: Finding, best: Mapping[str, Any], flow: Mapping[str, Any]
     """The finding with what is known of the flow that shows it best."""
     if flow is None:
         return finding
-    queue_ns, limit_bytes = (flow[f"{best['side']}_{name}"] for name in _AT_LOSSES)
-    of_one = finding.port is not None
-    losses = finding.losses and replace(finding.losses, queue_ns=queue_ns, limit_bytes=limit_bytes if of_one else None)
+    # Of several services the flow shows no more than the delay.
+    sizes = {
+        name: flow[f"{best['side']}_{column}"] if finding.port is not None or name == "queue_ns" else None
+        for name, column in _AT_LOSSES.items()
+    }
+    losses = finding.losses and replace(finding.losses, **sizes)
     return replace(finding, example=_example(best, flow), losses=losses)
 
 

@@ -112,7 +112,7 @@ def _against(losses: Losses) -> str:
     """The change, by what lost the data."""
     if losses.met_a_queue:
         return _FULL_QUEUE
-    return _BURSTS if losses.limit_bytes else _NO_QUEUE
+    return _BURSTS if losses.at_a_limit else _NO_QUEUE
 
 
 def gain(finding: Finding) -> str:

@@ -97,12 +97,12 @@ def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
 
 
 def _losses(group: Sequence[Losses]) -> Losses | None:
-    """The sums of counts; the delay of the most losses, and no flight."""
+    """The sums of counts; the delay of the most losses, and neither flight nor rate."""
     if not group:
         return None
     most = max(group, key=lambda losses: losses.counted)
     sums = {name: sum(getattr(losses, name) for losses in group) for name in ("counted", "queued", "unqueued")}
-    return replace(most, limit_bytes=None, **sums)
+    return replace(most, limit_bytes=None, rate_bytes_per_s=None, **sums)
 
 
 def _within(group: Sequence[Finding], part: float) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import Behind, Finding
-from tcpstall.units import counted, duration, number, percent, rate, size, times
+from tcpstall.units import counted, duration, number, per_second, percent, rate, size, times
 
 __all__ = ["evidence", "meanwhile", "names", "patience", "rate_of", "timed", "unanswered"]
 
@@ -136,7 +136,9 @@ def _at_losses(finding: Finding) -> str:
     at = f"at {of} {number(losses.counted)} losses"
     if losses.met_a_queue:
         return f"; a queue{f' of {duration(losses.queue_ns)}' if losses.queue_ns else ''} {at}"
-    return f"; no queue {at}{f', {size(losses.limit_bytes)} in flight' if losses.limit_bytes else ''}"
+    flight = f", {size(losses.limit_bytes)} in flight" if losses.limit_bytes else ""
+    rate = f", {per_second(losses.rate_bytes_per_s)} between them" if losses.rate_bytes_per_s else ""
+    return f"; no queue {at}{flight}{rate}"
 
 
 def _path_mtu(finding: Finding) -> str:

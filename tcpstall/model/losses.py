@@ -12,8 +12,9 @@ _LOSSES = 3
 class Losses:
     """The path at losses: at how many a queue stood, and at how many none did; of the others it is unknown.
 
-    `queue_ns` is the median delay in the queue, and `limit_bytes` the flight at which nearly all lost segments were
-    sent; None is unknown, or no such flight.
+    `queue_ns` is the median delay in the queue, `limit_bytes` the flight at which nearly all lost segments were sent,
+    and `rate_bytes_per_s` the rate at which data passed from loss to loss; None is unknown, or no such
+    flight or rate.
     """
 
     counted: int
@@ -21,6 +22,12 @@ class Losses:
     unqueued: int
     queue_ns: int | None
     limit_bytes: int | None
+    rate_bytes_per_s: int | None = None
+
+    @property
+    def at_a_limit(self) -> bool:
+        """True where the path let no larger burst through, or no more than a rate."""
+        return self.limit_bytes is not None or self.rate_bytes_per_s is not None
 
     @property
     def met_a_queue(self) -> bool:

@@ -10,8 +10,9 @@ from tcpstall.causes import Cause, Detail
 from tcpstall.findings import Finding, advice, evidence, finding_row, findings
 from tcpstall.findings.merging import together
 from tcpstall.report.html.summary import answer
+from tcpstall.units import per_second
 from tests.scene import Scene
-from tests.scene.lossy import lossy
+from tests.scene.lossy import lossy, policed
 from tests.scene.network import Tap
 
 TAPS: list[Tap] = ["server", "client"]
@@ -71,6 +72,15 @@ def test_a_window_that_creeps_without_a_loss_asks_why_slow_start_ended(scene: Sc
     assert [advice.partition(":")[0] for advice in told] == ["find why slow start ended"]
 
 
+@pytest.mark.parametrize("tap", TAPS)
+def test_losses_between_which_one_rate_passed_show_a_policer(tmp_path: Path, tap: Tap) -> None:
+    loss = of("loss", policed(tmp_path, tap, mbit=10).capture())
+    assert loss.losses is not None
+    assert loss.losses.rate_bytes_per_s == pytest.approx(1_250_000, rel=0.08)
+    assert f"{per_second(loss.losses.rate_bytes_per_s)} between them" in evidence(loss)
+    assert advice(loss) == BURSTS
+
+
 def test_waits_after_two_losses_name_every_place(tmp_path: Path) -> None:
     [flow] = analyze(lossy(tmp_path, "client", losses=2).capture())
     assert {stall.advice for stall in flow.stalls} & {NO_QUEUE, BURSTS, FULL_QUEUE} == set()
@@ -84,6 +94,9 @@ def test_each_place_of_losses_has_its_words(tmp_path: Path) -> None:
     bursts = replace(loss, losses=Losses(12, 0, 11, 400_000, 39_096))
     assert evidence(bursts).endswith("; no queue at 11 of 12 losses, 39.1 kB in flight")
     assert advice(bursts) == BURSTS
+    policer = replace(loss, losses=Losses(9, 0, 9, 400_000, None, 1_250_000))
+    assert evidence(policer).endswith("; no queue at each of 9 losses, 10.0 Mbit/s between them")
+    assert advice(policer) == BURSTS
     mixed = replace(loss, losses=Losses(12, 6, 6, 400_000, 39_096))
     assert "queue" not in evidence(mixed)
     assert advice(mixed) == "find where packets are lost"
@@ -106,9 +119,9 @@ def test_a_flow_holds_the_path_at_its_losses_and_one_without_losses_none(tmp_pat
 
 def test_findings_of_many_services_add_their_losses_up(tmp_path: Path) -> None:
     loss = of("loss", lossy(tmp_path, "server").capture())
-    others = [replace(loss, address=f"192.0.2.{host}", losses=Losses(4, 4, 0, 9_000_000, 1)) for host in range(20)]
+    others = [replace(loss, address=f"192.0.2.{host}", losses=Losses(4, 4, 0, 9_000_000, 1, 2)) for host in range(20)]
     [all_of_them] = together([*others, loss])
-    assert all_of_them.losses == Losses(84, 80, 4, 9_000_000, None)
+    assert all_of_them.losses == Losses(84, 80, 4, 9_000_000, None, None)
     assert all_of_them.losses.met_a_queue
     [none] = together([replace(row, losses=None) for row in others])
     assert none.losses is None

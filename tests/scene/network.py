@@ -39,6 +39,23 @@ class Passage:
 
 
 @dataclass(slots=True)
+class Policer:
+    """Drops packets that find too few tokens. `rate` fills the bucket, bytes a second; it holds `room` bytes."""
+
+    rate: float
+    room: float
+    tokens: float = 0.0
+    filled_ns: float = 0.0
+
+    def drops(self, time_ns: float, size: int) -> bool:
+        self.tokens = min(self.room, self.tokens + self.rate * (time_ns - self.filled_ns) / 1e9)
+        self.filled_ns = time_ns
+        passes = self.tokens >= size
+        self.tokens -= size if passes else 0
+        return not passes
+
+
+@dataclass(slots=True)
 class Direction:
     """One way through the network. `rate` is the bottleneck's, bytes a second; its queue sits behind both taps."""
 
@@ -47,6 +64,7 @@ class Direction:
     interface_free_ns: int = 0
     wire_free_ns: float = 0.0
     bottleneck_free_ns: float = 0.0
+    policer: Policer | None = None
 
 
 @dataclass(slots=True)
@@ -78,7 +96,8 @@ class Network:
                 through = max(left, way.bottleneck_free_ns) + (segment.payload + 66) * 1e9 / way.rate
                 way.bottleneck_free_ns = through
             arrives = round(through) + way.delay_ns + (late_ns or {}).get(segment.seq, 0)
-            pieces.append(Piece(round(left), arrives, segment, segment.seq in lost))
+            dropped = way.policer is not None and way.policer.drops(left, segment.payload + 66)
+            pieces.append(Piece(round(left), arrives, segment, dropped or segment.seq in lost))
         passage = Passage(side, time_ns, frame, tuple(pieces), unseen)
         self.passages.append(passage)
         return passage

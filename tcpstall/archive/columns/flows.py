@@ -122,6 +122,7 @@ _DIRECTION = (
     column(COUNT, "", "losses_unqueued", "those of them at which none stood: a bad link or a policer dropped"),
     column(COUNT, NS, "loss_queue_ns", "median delay in the queue at the losses; null where unknown"),
     column(COUNT, BYTES, "loss_limit_bytes", "flight at which nearly all of them were sent; null where there is none"),
+    column(COUNT, RATE, "loss_rate_bytes_per_s", "rate that passed from loss to loss; null where it differed"),
 )
 
 _SYN = (

@@ -17,6 +17,10 @@ const STALE: Nanos = Nanos::from_millis(2_000);
 /// A loss that its sender repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Loss {
+    /// Time when the lost segment was first sent; of a loss before the tap, when a segment beyond it passed.
+    pub time: Nanos,
+    /// Offset where it begins.
+    pub start: i64,
     /// Bytes in flight when the lost segment was first sent, that segment included; `None` of a loss before the tap.
     pub in_flight: Option<i64>,
     /// Delay beyond the shortest; `None` where nothing measured it.
@@ -43,11 +47,11 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Takes in that bytes `missing` had not passed the tap when a segment beyond them did.
-    pub(super) fn leave_a_hole(&mut self, missing: (i64, i64), half: &Half) {
+    /// Takes in that bytes `missing` had not passed the tap when a segment beyond them did at `time`.
+    pub(super) fn leave_a_hole(&mut self, time: Nanos, missing: (i64, i64), half: &Half) {
         if self.opened.is_none_or(|opened| opened.missing.1 <= half.snd_una) {
             let clock = &half.vantage.tsval_clock;
-            let loss = Loss { in_flight: None, queue: clock.late(), grain: clock.grain() };
+            let loss = Loss { time, start: missing.0, in_flight: None, queue: clock.late(), grain: clock.grain() };
             self.opened = Some(Opened { missing, loss });
         }
     }
@@ -66,7 +70,7 @@ impl Losses {
         // An ACK after the segment was sent met the queue that the segment met.
         let rtt = half.newest_rtt.filter(|(passed, _)| *passed >= sent && now - *passed <= STALE).map(|(_, rtt)| rtt);
         let queue = rtt.zip(half.least_rtt).map(|(rtt, least)| (rtt - least).or_zero());
-        self.adds(Loss { in_flight: Some(in_flight), queue, grain: Nanos::ZERO }, start);
+        self.adds(Loss { time: sent, start, in_flight: Some(in_flight), queue, grain: Nanos::ZERO }, start);
     }
 
     fn adds(&mut self, loss: Loss, start: i64) {
@@ -101,8 +105,8 @@ mod tests {
     fn the_first_hole_counts_once_and_when_its_data_comes() {
         let mut losses = Losses::default();
         let half = Half::default();
-        losses.leave_a_hole((100, 300), &half);
-        losses.leave_a_hole((500, 600), &half);
+        losses.leave_a_hole(Nanos::ZERO, (100, 300), &half);
+        losses.leave_a_hole(Nanos::ZERO, (500, 600), &half);
         losses.are_repaired_before_tap(500);
         assert!(losses.all().is_empty(), "that hole opened while another was open");
         losses.are_repaired_before_tap(200);
@@ -113,10 +117,10 @@ mod tests {
     #[test]
     fn a_hole_that_was_acknowledged_gives_way_to_the_next() {
         let mut losses = Losses::default();
-        losses.leave_a_hole((100, 300), &Half::default());
+        losses.leave_a_hole(Nanos::ZERO, (100, 300), &Half::default());
         let mut half = Half::default();
         half.snd_una = 400;
-        losses.leave_a_hole((500, 600), &half);
+        losses.leave_a_hole(Nanos::ZERO, (500, 600), &half);
         losses.are_repaired_before_tap(500);
         assert_eq!(losses.all().len(), 1);
     }
@@ -125,7 +129,7 @@ mod tests {
     fn few_losses_are_remembered() {
         let mut losses = Losses::default();
         for offset in 0..1_000 {
-            losses.leave_a_hole((offset, offset + 1), &Half::default());
+            losses.leave_a_hole(Nanos::ZERO, (offset, offset + 1), &Half::default());
             losses.are_repaired_before_tap(offset);
         }
         assert_eq!(losses.all().len(), LIMIT);

@@ -200,7 +200,7 @@ fn direction(sender: End, rows: &[FlowRow]) -> [Column; 23] {
     ]
 }
 
-fn losses(sender: End, rows: &[FlowRow]) -> [Column; 5] {
+fn losses(sender: End, rows: &[FlowRow]) -> [Column; 6] {
     let name = |field: &str| format!("{}_{field}", sender.name());
     let of = |row: &FlowRow| row.directions.of(sender).losses;
     [
@@ -209,6 +209,7 @@ fn losses(sender: End, rows: &[FlowRow]) -> [Column; 5] {
         integers(name("losses_unqueued"), rows, |row| of(row).map(|losses| losses.unqueued.into())),
         integers(name("loss_queue_ns"), rows, |row| of(row)?.queue_ns.map(|queue| queue.0)),
         integers(name("loss_limit_bytes"), rows, |row| of(row)?.limit_bytes.and_then(signed)),
+        integers(name("loss_rate_bytes_per_s"), rows, |row| of(row)?.rate_bytes_per_s.and_then(signed)),
     ]
 }
 

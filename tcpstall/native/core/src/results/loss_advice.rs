@@ -34,7 +34,8 @@ fn advice(losses: LossesRow) -> Option<&'static str> {
     if losses.met_a_queue() {
         Some(FULL_QUEUE)
     } else {
-        losses.met_none().then_some(if losses.limit_bytes.is_some() { BURSTS } else { NO_QUEUE })
+        let at_a_limit = losses.limit_bytes.or(losses.rate_bytes_per_s).is_some();
+        losses.met_none().then_some(if at_a_limit { BURSTS } else { NO_QUEUE })
     }
 }
 
@@ -43,7 +44,7 @@ mod tests {
     use super::*;
 
     fn told(counted: u32, queued: u32, unqueued: u32, limit_bytes: Option<u64>) -> Option<&'static str> {
-        advice(LossesRow { counted, queued, unqueued, queue_ns: None, limit_bytes })
+        advice(LossesRow { counted, queued, unqueued, limit_bytes, ..LossesRow::default() })
     }
 
     #[test]
@@ -51,6 +52,8 @@ mod tests {
         assert_eq!(told(5, 4, 1, None), Some(FULL_QUEUE));
         assert_eq!(told(5, 1, 4, None), Some(NO_QUEUE));
         assert_eq!(told(5, 0, 5, Some(39_096)), Some(BURSTS));
+        let at_a_rate = LossesRow { rate_bytes_per_s: Some(1_250_000), ..LossesRow::default() };
+        assert_eq!(advice(LossesRow { counted: 5, unqueued: 5, ..at_a_rate }), Some(BURSTS));
         assert_eq!(told(5, 3, 2, Some(39_096)), None);
         assert_eq!(told(2, 0, 2, None), None);
     }

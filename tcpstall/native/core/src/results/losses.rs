@@ -22,6 +22,12 @@ const LOSSES: u32 = 3;
 /// a window anywhere between its half and its whole.
 const AT_A_LIMIT: usize = 8;
 
+/// Spans between losses that must have had one rate, and least share of the time that they take.
+const AT_A_RATE: usize = 5;
+const AT_A_RATE_FOR: f64 = 0.8;
+/// Divisor of the median rate within which others are the same: between random losses a third of the time has.
+const RATE_ALIKE: u64 = 10;
+
 row! {
     /// Path at the losses of one direction.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -37,6 +43,8 @@ row! {
         /// Bytes in flight at which nearly all lost segments were sent: the path let no more through at once. `None` where
         /// they were sent at others, or the tap saw too few of them.
         pub limit_bytes: Option<u64>,
+        /// Rate at which data passed from loss to loss for nearly all the time: as a policer lets it. `None` where that differed.
+        pub rate_bytes_per_s: Option<u64>,
     }
 }
 
@@ -62,16 +70,23 @@ impl LossesRow {
             unqueued: known().filter(|known| none_stood(*known)).count() as u32,
             queue_ns: middle(known().map(|(queue, _)| queue).collect()),
             limit_bytes: limit(losses),
+            rate_bytes_per_s: rate(losses, least),
         })
     }
 
     /// The row beside what else is known of the flow: nothing where a quarter of the repairs or more were `needless`, because data
-    /// that is only late is no loss; and no limit where a window or buffer stood, which is in flight at each loss.
+    /// that is only late is no loss; no limit where a window or buffer stood, which is in flight at each loss; and no rate where the
+    /// sender may have set it.
     pub(super) fn beside(self, needless: u32, time_ns: &Ledger) -> Option<LossesRow> {
         let of = |cause| time_ns.of(Owner::Waiting(cause)).0;
         let grew = 4 * (of(Cause::RwndLimited) + of(Cause::SndbufLimited)) <= of(Cause::CwndLimited);
         let limit_bytes = self.limit_bytes.filter(|_| grew);
-        (4 * u64::from(needless) < u64::from(self.counted)).then_some(LossesRow { limit_bytes, ..self })
+        let chosen = of(Cause::AppLimited) + of(Cause::Pacing) + of(Cause::BandwidthLimited);
+        let seldom = time_ns.of(Owner::Sending).0 <= of(Cause::CwndLimited);
+        let set = grew && seldom && 4 * chosen <= of(Cause::CwndLimited);
+        let rate_bytes_per_s = self.rate_bytes_per_s.filter(|_| set);
+        let row = LossesRow { limit_bytes, rate_bytes_per_s, ..self };
+        (4 * u64::from(needless) < u64::from(self.counted)).then_some(row)
     }
 
     /// A queue stood at nearly all losses.
@@ -105,6 +120,26 @@ fn limit(losses: &[Loss]) -> Option<u64> {
     is_one.then(|| u64::try_from(usual).ok()).flatten()
 }
 
+/// Bytes per second that passed from loss to loss for nearly all the time; those of one round trip are one. A policer's bucket is empty
+/// at each, so that between them as much passed as was filled in (Flach et al., "An Internet-wide analysis of traffic policing",
+/// 2016). Random losses meet a growing window anywhere.
+fn rate(losses: &[Loss], least: Nanos) -> Option<u64> {
+    let (mut events, mut newest): (Vec<(Nanos, i64)>, Nanos) = (Vec::new(), Nanos::ZERO);
+    for loss in losses {
+        if events.is_empty() || loss.time - newest > least + least {
+            events.push((loss.time, loss.start));
+        }
+        newest = newest.max(loss.time);
+    }
+    let between = events.windows(2).map(|pair| ((pair[1].0 - pair[0].0).0 as f64, (pair[1].1 - pair[0].1) as f64));
+    let spans: Vec<(u64, f64)> = between.map(|(time, bytes)| ((bytes * 1e9 / time) as u64, time)).collect();
+    let usual = middle(spans.iter().map(|(rate, _)| *rate).collect())?;
+    let alike = spans.iter().filter(|(rate, _)| rate.abs_diff(usual) <= usual / RATE_ALIKE);
+    let (count, time) = alike.fold((0, 0.0), |(count, sum), (_, time)| (count + 1, sum + time));
+    let all: f64 = spans.iter().map(|(_, time)| time).sum();
+    (count >= AT_A_RATE && time >= AT_A_RATE_FOR * all).then_some(usual)
+}
+
 /// The median, the lower one of two.
 fn middle<T: Copy + Ord>(mut values: Vec<T>) -> Option<T> {
     values.sort_unstable();
@@ -119,6 +154,8 @@ mod tests {
 
     fn row(losses: &[(i64, i64)], grain_ms: i64, usual_ms: [i64; 2]) -> LossesRow {
         let loss = |(in_flight, queue_us): &(i64, i64)| Loss {
+            time: Nanos::ZERO,
+            start: 0,
             in_flight: Some(*in_flight),
             queue: Some(Nanos::from_micros(*queue_us)),
             grain: Nanos::from_millis(grain_ms),
@@ -170,6 +207,52 @@ mod tests {
         assert_eq!(row.beside(2, &time_ns), None);
         time_ns.add(Owner::Waiting(Cause::SndbufLimited), Nanos::from_millis(1));
         assert_eq!(row.beside(0, &time_ns), Some(LossesRow { limit_bytes: None, ..row }));
+    }
+
+    /// Losses after so many seconds each, after each of which so many megabytes had passed.
+    fn rate_of(spans: &[(f64, i64)]) -> Option<u64> {
+        let (mut time, mut start) = (Nanos::ZERO, 0);
+        let all = spans.iter().map(|(seconds, megabytes)| {
+            time += Nanos((seconds * 1e9) as i64);
+            start += megabytes * 1_000_000;
+            Loss { time, start, in_flight: None, queue: None, grain: Nanos::ZERO }
+        });
+        rate(&all.collect::<Vec<_>>(), LEAST)
+    }
+
+    #[test]
+    fn five_spans_with_one_rate_show_it() {
+        let alike = [(1.0, 0), (1.0, 2), (2.0, 4), (0.5, 1), (1.5, 3), (1.0, 2)];
+        assert_eq!(rate_of(&alike), Some(2_000_000));
+        assert_eq!(rate_of(&alike[..5]), None, "four spans");
+        let with_another = |seconds: f64| rate_of(&[&alike[..], &[(seconds, 9)]].concat());
+        assert_eq!(with_another(1.4), Some(2_000_000));
+        assert_eq!(with_another(1.6), None, "a fifth of the time");
+    }
+
+    #[test]
+    fn losses_of_one_round_trip_are_one() {
+        let alike = [(1.0, 0), (1.0, 2), (1.0, 2), (1.0, 2), (1.0, 2), (1.0, 2), (1.0, 2)];
+        let burst = alike.iter().flat_map(|span| [*span, (0.01, 0), (0.01, 0)]).collect::<Vec<_>>();
+        assert_eq!(rate_of(&burst).map(|rate| rate / 10_000), Some(196), "a span of 1.02 s");
+        assert_eq!(rate_of(&[(0.01, 1); 30]), None);
+    }
+
+    #[test]
+    fn a_rate_that_the_sender_may_have_set_is_none_of_the_path() {
+        let row = LossesRow { counted: 9, rate_bytes_per_s: Some(1_250_000), ..LossesRow::default() };
+        let beside = |causes: &[(Owner, i64)]| {
+            let mut time_ns = Ledger::default();
+            causes.iter().for_each(|(owner, ms)| time_ns.add(*owner, Nanos::from_millis(*ms)));
+            row.beside(0, &time_ns).and_then(|row| row.rate_bytes_per_s)
+        };
+        let window = (Owner::Waiting(Cause::CwndLimited), 100);
+        assert_eq!(beside(&[window, (Owner::Sending, 100), (Owner::Waiting(Cause::Pacing), 25)]), row.rate_bytes_per_s);
+        assert_eq!(beside(&[window, (Owner::Sending, 101)]), None);
+        assert_eq!(
+            beside(&[window, (Owner::Waiting(Cause::AppLimited), 13), (Owner::Waiting(Cause::Pacing), 13)]),
+            None
+        );
     }
 
     #[test]

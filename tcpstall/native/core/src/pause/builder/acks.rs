@@ -138,7 +138,7 @@ impl Builder {
     /// Takes in a segment that passed at `now` while the bytes between the offsets `missing` had not passed.
     pub fn skips(&mut self, now: Nanos, missing: (i64, i64), half: &Half) {
         self.holes.skips(now, missing);
-        self.losses.get_or_insert_default().leave_a_hole(missing, half);
+        self.losses.get_or_insert_default().leave_a_hole(now, missing, half);
     }
 
     /// Takes in how long the network before the tap held data back while later data passed.

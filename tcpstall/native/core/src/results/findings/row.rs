@@ -173,8 +173,8 @@ impl Example {
 
     /// The path at its losses, with the counts of all flows.
     fn losses(&self, all: LossesRow) -> Option<LossesRow> {
-        let LossesRow { queue_ns, limit_bytes, .. } = self.losses.unwrap_or_default();
-        (all.counted > 0).then_some(LossesRow { queue_ns, limit_bytes, ..all })
+        let LossesRow { queue_ns, limit_bytes, rate_bytes_per_s, .. } = self.losses.unwrap_or_default();
+        (all.counted > 0).then_some(LossesRow { queue_ns, limit_bytes, rate_bytes_per_s, ..all })
     }
 
     /// Rank of the flow as an example; of equal flows the first wins.
