@@ -253,7 +253,7 @@ def _shown_by(finding: Finding, best: Mapping[str, Any], flow: Mapping[str, Any]
     if flow is None:
         return finding
     # Of several services the flow shows no more than the delay.
-    sizes = {
+    sizes: dict[str, Any] = {
         name: flow[f"{best['side']}_{column}"] if finding.port is not None or name == "queue_ns" else None
         for name, column in _AT_LOSSES.items()
     }

@@ -15,7 +15,7 @@ def lossy(folder: Path, tap: Tap, *, losses: int = 5, mbit: float | None = None)
 
 
 def policed(folder: Path, tap: Tap, *, mbit: float) -> Scene:
-    """A download over 40 ms through a policer of that rate, whose bucket holds half a second; slow start ends before."""
+    """A download over 40 ms through a policer of that rate, whose bucket holds half a second."""
     scene = _over_40_ms(folder, tap)
     scene.server.congestion.ssthresh = round(mbit * 125_000 * 0.04 / 1_448)
     scene.network.ways["server"].policer = Policer(mbit * 125_000, mbit * 125_000 / 2)
