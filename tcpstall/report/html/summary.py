@@ -127,7 +127,7 @@ def _lost(flow: Flow) -> str:
 
 
 def _reason(finding: Finding, flow: Flow) -> Reason:
-    what = f"{finding.summary}; {finding.what}" if finding.what else finding.summary
+    what = finding.what if finding.what.startswith(finding.summary) else f"{finding.summary}; {finding.what}"
     share = percent(finding.time_ns, flow.lost_ns)
     return Reason(finding.cause, duration(finding.time_ns), share, what, *look(finding.cause.value))
 
