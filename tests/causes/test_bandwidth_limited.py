@@ -303,3 +303,37 @@ def test_no_queue_holds_data_for_longer_than_any_path_takes(scene: Scene, silent
     scene.wait_ms(1_000 * silent_s)
     scene.server_sends(300)
     assert (causes(scene, "client")[-1] == "bandwidth-limited") == queued
+
+
+def lagging_acks(scene: Scene, size: int) -> list[str]:
+    """Messages whose ACKs each come only after five more, as behind another sender's queue."""
+    scene.handshake(rtt_ms=20)
+    for count in range(1, 121):
+        scene.client_sends(size)
+        scene.server_acks(upto=(count - 6 if count > 6 else count) * size)
+        scene.wait_ms(2)
+    return causes(scene, "server", sender="client")
+
+
+@near_miss
+def test_whole_messages_behind_late_acks_may_stand_in_a_queue(scene: Scene) -> None:
+    assert lagging_acks(scene, 400)[-1] == "bandwidth-limited"
+
+
+@look_alike
+def test_less_than_a_segment_in_flight_makes_no_queue(scene: Scene) -> None:
+    """Seven messages of 64 bytes are out: nothing held the sender."""
+    assert "bandwidth-limited" not in lagging_acks(scene, 64)
+
+
+@look_alike
+def test_a_writer_whose_writes_happen_to_meet_acks_is_not_surely_the_paths(scene: Scene) -> None:
+    """16 kB every 1.1 ms on a line that takes longer; one write leaves right after an ACK that covered far less."""
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 400
+    scene.handshake(rtt_ms=0.5)
+    scene.path(rtt_ms=0.5, server_mbit=100)
+    scene.request()
+    scene.server_writes(*((1.1 * i, 16_384) for i in range(14)), tso=12)
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "bandwidth-limited"]
+    assert len(rows) > 5
+    assert max(row["confidence"] for row in rows) < 0.9

@@ -1,5 +1,7 @@
 """`idle-restart`: an idle period had lowered the congestion window."""
 
+from itertools import accumulate, pairwise
+
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
 from tests.scene import Scene, Stall, between
 from tests.scene.network import Tap
@@ -154,3 +156,38 @@ def test_far_from_the_sender_a_silence_of_a_third_of_a_round_trip_is_no_lowered_
     scene.server_sends(8 * 1_448, tso=1)
     scene.client_acks()
     assert "idle-restart" not in causes(scene, "client")
+
+
+def uploads(scene: Scene, size: int) -> list[str]:
+    """Short writes, whose ACKs leave a window of twelve segments, and after an idle period so many bytes."""
+    scene.handshake(rtt_ms=6, timestamps=False)
+    scene.client_sends(250)
+    scene.server_sends(250)
+    scene.server_acks()
+    scene.client_acks()
+    ends = list(accumulate((51, 87, 1_382, 935, 38, 38), initial=250))
+    for start, end in pairwise(ends):
+        scene.client_sends(end - start)
+    for end in ends[1:]:
+        scene.server_acks(upto=end)
+    scene.wait_ms(2_600)
+    scene.server_sends(218)
+    scene.client_acks()
+    scene.client_sends(size, tso=13)
+    scene.server_acks(upto=ends[-1] + 1_448)
+    scene.client_sends(2 * 1_448, push=False, tso=2)
+    scene.server_acks()
+    return causes(scene, "client", sender="client")
+
+
+@near_miss
+def test_what_is_below_the_old_window_may_be_the_lowered_one(scene: Scene) -> None:
+    assert "idle-restart" in uploads(scene, 10 * 1_448)
+
+
+@look_alike
+def test_a_flight_no_smaller_than_the_old_window_is_no_lowered_one(scene: Scene) -> None:
+    """Slow start from the beginning of the connection would allow as much."""
+    found = uploads(scene, 13 * 1_448)
+    assert "idle-restart" not in found
+    assert "cwnd-limited" in found

@@ -6,7 +6,7 @@ import pytest
 
 import tcpstall
 from tcpstall import Cause
-from tests.causes.triple import causes, fires, look_alike, near_miss, share
+from tests.causes.triple import SYNS, causes, fires, look_alike, near_miss, share
 from tests.conftest import FIXTURES
 from tests.scene import Scene
 from tests.scene.network import Tap
@@ -290,3 +290,39 @@ def test_flights_of_whole_writes_are_no_sure_buffer_where_once_more_writes_were_
         scene.client_acks(upto=count * write)
     rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "sndbuf-limited"]
     assert all(row["confidence"] < 0.8 for row in rows)
+
+
+def grows(scene: Scene, *flights: int) -> list[str]:
+    """Causes, away from the sender, of flights of so many segments, each let go by the ACKs of the one before."""
+    scene.handshake(rtt_ms=50)
+    scene.request()
+    for flight in flights:
+        scene.server_sends(flight * 1_448, tso=1, push=False)
+        scene.client_acks()
+    scene.server_sends(12_000)
+    scene.client_acks()
+    scene.closes()
+    return causes(scene, "client")
+
+
+@look_alike
+def test_a_flight_larger_than_all_others_may_be_of_a_window_that_grows_more_slowly(scene: Scene) -> None:
+    """Slow start that counts each ACK, of which there are fewer than segments."""
+    assert "sndbuf-limited" not in grows(scene, 2, 4, 8, 14, 22)
+
+
+@near_miss
+def test_what_was_full_once_is_full_again(scene: Scene) -> None:
+    assert grows(scene, 10, 20, 31, 26)[-1] == "sndbuf-limited"
+
+
+@look_alike
+def test_messages_of_some_bytes_fill_no_buffer_where_the_segments_size_is_unknown(scene: Scene) -> None:
+    """The longest message looks like a full segment."""
+    scene.handshake(rtt_ms=96)
+    scene.client_sends(40)
+    for _ in range(8):
+        for _ in range(3):
+            scene.server_sends(52)
+        scene.client_acks()
+    assert "sndbuf-limited" not in causes(scene, "server", drop=SYNS)

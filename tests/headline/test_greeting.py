@@ -2,6 +2,8 @@
 
 import pytest
 
+from tcpstall import analyze
+from tcpstall.findings import findings
 from tests.headline.test_pushes import found
 from tests.scene import Scene
 
@@ -36,3 +38,14 @@ def test_a_late_greeting_is_a_slow_answer(scene: Scene) -> None:
 def test_a_greeting_that_nobody_waited_for_is_none(scene: Scene, late_ms: float, then_ms: float) -> None:
     talks(scene, late_ms=late_ms, then_ms=then_ms)
     assert "server-slow" not in found(scene)
+
+
+@pytest.mark.parametrize("subflow", [False, True], ids=["alone", "one-of-several"])
+def test_what_a_server_says_first_on_a_subflow_answers_what_came_on_another(scene: Scene, subflow: bool) -> None:
+    """Linux's scheduler takes up a subflow once the others are full, 19 s after its handshake in a speed test."""
+    talks(scene, late_ms=3_000)
+    path = scene.capture("client", kind="text")
+    if subflow:
+        path.write_text(path.read_text().replace("options [mss", "options [mptcp join id 1 token 0x1 nonce 0x2,mss"))
+    kinds = {row.kind for row in findings(analyze(path))}
+    assert ("server-slow" in kinds) != subflow

@@ -108,3 +108,37 @@ def test_a_sender_that_once_held_no_short_write_back_may_hold_none(scene: Scene)
     rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "nagle"]
     assert rows
     assert all(row["confidence"] < 0.8 for row in rows)
+
+
+def a_short_end_amid(scene: Scene, segments: int) -> list[str | None]:
+    """An answer with a short end in it, an ACK of its first segment, and one more; from a sender of short writes."""
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 400
+    scene.handshake(rtt_ms=80)
+    scene.client_acks(window=400_000)
+    scene.request()
+    for _ in range(6):
+        scene.server_sends(536)
+        scene.client_acks()
+        scene.wait_ms(100)
+    scene.server_sends(60 * 1_448)
+    scene.client_acks()
+    scene.wait_ms(300)
+    for _ in range(segments):
+        scene.server_sends(1_448, push=False)
+    scene.server_sends(348)
+    scene.server_sends(2 * 1_448)
+    scene.client_acks(upto=6 * 536 + 61 * 1_448)
+    scene.server_sends(1_448, push=False)
+    scene.client_acks()
+    scene.closes()
+    return [row["detail"] for row in scene.flow("client")["stalls"] if row["cause"] == "nagle"]
+
+
+@near_miss
+def test_with_few_segments_out_the_next_write_may_have_filled_one_up(scene: Scene) -> None:
+    assert a_short_end_amid(scene, 4) == ["filled-up"]
+
+
+@look_alike
+def test_an_ack_lets_a_whole_segment_go_amid_many_whatever_was_written(scene: Scene) -> None:
+    assert a_short_end_amid(scene, 14) == []

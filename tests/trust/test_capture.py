@@ -107,3 +107,26 @@ def test_the_json_of_a_capture_holds_what_the_model_does(scene: Scene) -> None:
     status = tcpstall._core.analyze([str(scene.capture())]).captures[0]
     row = json.loads(status.json)["trust"]
     assert Capture.from_status(status).trust == CaptureTrust(**row)
+
+
+def as_netfilter_log(path: Path) -> Path:
+    """The same packets with the netfilter log's header in place of Ethernet's."""
+    data, at = path.read_bytes(), 24
+    out = data[:20] + struct.pack("<I", 239)
+    while at < len(data):
+        seconds, part, kept, _ = struct.unpack_from("<4I", data, at)
+        ip = data[at + 16 + 14 : at + 16 + kept]
+        frame = b"\x02\x00\x00\x00" + struct.pack("<HH", 4 + len(ip), 9) + ip
+        out += struct.pack("<4I", seconds, part, len(frame), len(frame)) + frame
+        at += 16 + kept
+    path.write_bytes(out)
+    return path
+
+
+@pytest.mark.parametrize("logged", [False, True], ids=["on-the-interface", "by-the-netfilter-log"])
+def test_the_netfilter_log_stamps_packets_when_it_is_read(tmp_path: Path, logged: bool) -> None:
+    (scene,) = scenes(tmp_path, 1)
+    path = scene.capture()
+    capture = captured(as_netfilter_log(path) if logged else path)
+    assert capture.tcp_segments > 50
+    assert any("netfilter log" in warning.message for warning in capture.warnings) == logged

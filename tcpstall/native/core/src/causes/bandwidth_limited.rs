@@ -7,8 +7,8 @@
 //!           Or their timestamps show packets held before the tap, and the time between them is proportional to their bytes, or
 //!           that the data on both sides of the pause left much closer together than it came, unless the peer spoke with nothing in flight (no
 //!           answer leaves with what was sent before), or all had been acknowledged for longer than any path takes
-//!           Not where less than a segment left alone after payload of the peer; never sure where less was in flight than rate ×
-//!           base round trip
+//!           Not where less than a segment left alone after payload of the peer, nor where less than the smallest full segment was in
+//!           flight; never sure where less was in flight than rate × base round trip, or the ACKs let go far less than was sent
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details `queue`, `line`
 //! Source    RFC 7323 §5.4 (TSval), RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
 //! Abstains  where both ends' first timestamps advance by far more than the time between their packets: the capture stored
@@ -22,6 +22,7 @@ use super::details;
 use super::limits::Limits;
 use super::pacing;
 use super::rule::{Rule, Verdict, yes};
+use super::sndbuf_limited::LEAST_MSS;
 use crate::pause::Pause;
 use crate::pause::bottleneck::QUEUED_SPACINGS;
 
@@ -40,6 +41,15 @@ fn line(pause: &Pause, limits: &Limits) -> Verdict {
     if !pause.near_sender() && alone && pacing::spaced(pause, limits) { yes(details::LINE, 0.6) } else { Verdict::No }
 }
 
+/// An ACK lets go as much as it covers, twice as much in slow start (RFC 5681 §3.1), and the rest of a segment. A frame of more was
+/// written just then.
+fn is_clocked(pause: &Pause) -> bool {
+    i64::from(pause.after.first_frame) <= GROWTH * (pause.acked + i64::from(pause.mss))
+}
+
+/// Largest growth of a window in a round trip.
+const GROWTH: i64 = 2;
+
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.left_together {
         // The sender did not wait: a slow line, a shaper or a queue kept the segments apart. No answer leaves with what was sent
@@ -50,6 +60,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let Some(path) = &pause.context.bottleneck else { return line(pause, limits) };
     if pause.context.shaped {
         return yes(details::QUEUE, 0.75);
+    }
+    // Less than the smallest full segment makes no queue: what delayed it is another sender's.
+    if pause.flight_at_start.max(pause.before.bytes as i64) < i64::from(LEAST_MSS) {
+        return Verdict::No;
     }
     if !pause.near_sender() {
         // Behind the queue, a silence of many segments' time belongs to the queue only if the segment that ended it was
@@ -68,7 +82,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if released && pause.acks <= MOST_ACKS {
         // A queue stands only where more is in flight than the path holds by itself: a smaller flight is another limit's.
         let stands = pause.flight_at_start as f64 * 1e9 >= path.rate() * pause.rtt().0 as f64;
-        return yes(details::QUEUE, if stands { 0.9 } else { 0.75 });
+        return yes(details::QUEUE, if stands && is_clocked(pause) { 0.9 } else { 0.75 });
     }
     // A writer sleeps until much of its buffer is free: the path had enough to carry all the while.
     let enough = pause.left_in_flight as f64 * 1e9 >= path.rate() * pause.rtt().0 as f64;

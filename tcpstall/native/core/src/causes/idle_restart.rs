@@ -4,7 +4,8 @@
 //!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
 //!           climb after that idle from less than what was out before it (the trait `after idle`); or in {cut_turns} exchanges in a
 //!           row at least the first burst after an idle stops at the same count, a little below the lowered window. Not where
-//!           less than the lowered window was out, without a climb: a loss had left that; nor where flights stand at the same level
+//!           less than the lowered window was out, without a climb: a loss had left that; nor where no less than the old window was out;
+//!           nor where flights stand at the same level
 //!           over {plateau_rounds} rounds, the next one included: a window in slow start grows; nor, without a climb away from the sender,
 //!           for much less than a round trip: no window holds a sender that shortly
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
@@ -26,7 +27,8 @@ use crate::pause::Pause;
 pub(super) const RULE: Rule = Rule { cause: Cause::IdleRestart, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
-    if pause.cwnd_before_idle.is_none() {
+    // What is no smaller than the old window was not lowered.
+    if pause.cwnd_before_idle.is_none_or(|old| pause.segments_at_start >= old) {
         return Verdict::No;
     }
     // No idle period leaves less than the initial window (RFC 5681 §4.1).

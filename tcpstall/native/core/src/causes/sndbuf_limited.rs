@@ -13,7 +13,8 @@
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells, after losses only
 //!           one alike to the byte; a single flight before and after which no ACK released more with a large part of it in flight, unless
 //!           flights alike to the byte end at ACKs too and none is larger, or one of a sender most of whose waits no ACK ended: a buffer
-//!           that is full once is full again; a single flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
+//!           that is full once is full again; a single flight larger than all others by a quarter, as of a window that grows; a single
+//!           flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
 //!           segments, or few bytes: a buffer that small shows round after round.
 //!           Never sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's
 //!           message let the data go after ACKs that had not, where the buffer was empty for most of the wait, or where it was
@@ -55,7 +56,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.flight_unknown || (!pause.cwnd_known && !shown) {
         return Verdict::CannotTell(if pause.from_start { Missing::PACKETS } else { Missing::START });
     }
-    let tiny = pause.flight_at_start < i64::from(SMALLEST * pause.mss.min(USUAL_MSS));
+    // Without the handshake the longest message of an application looks like a full segment.
+    let segment = if pause.mss_known { pause.mss.min(USUAL_MSS) } else { pause.mss.clamp(LEAST_MSS, USUAL_MSS) };
+    let tiny = pause.flight_at_start < i64::from(SMALLEST * segment);
     if tiny || pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
         return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
@@ -63,7 +66,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // flights before or after as well, or at as many bytes again; a sender that mostly goes on without an ACK is not blocked.
     let most = pause.context.read.most_before.max(pause.context.read.most_later);
     let alone = pause.context.lone && (exceeds(most, pause) || !pause.context.repeated);
-    if !plateau && (alone || !pause.context.mostly_refilled) {
+    // A window that grows more slowly than modelled (RFC 3465: not all count each segment) makes a flight larger than all others.
+    let grown = 4 * pause.segments_at_start > 5 * most;
+    if !plateau && (alone || grown || !pause.context.mostly_refilled) {
         return Verdict::CannotTell(Missing::ROUNDS);
     }
     // An ACK wakes a blocked writer at once; what comes later came by itself, or through a queue. Away from the sender the
@@ -143,6 +148,8 @@ pub(super) const SMALLEST: u32 = 2;
 const FEW: u32 = 4;
 /// Payload of a full segment on Ethernet: buffers are no larger where segments are.
 const USUAL_MSS: u32 = 1448;
+/// Payload of a full segment where no path is known to carry larger ones (RFC 9293 §3.7.1).
+pub(super) const LEAST_MSS: u32 = 536;
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited),
 /// with some room for data that was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;

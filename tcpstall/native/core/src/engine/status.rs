@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::capture::{Capture, CaptureError, Compression, Format};
+use crate::capture::{Capture, CaptureError, Compression, Format, LinkType};
 use crate::flow::clock_steps::ClockSteps;
 use crate::results::capture_trust::CaptureTrust;
 use crate::time::Nanos;
@@ -12,6 +12,10 @@ use crate::wire::Skip;
 const WORTH_A_WARNING: f64 = 0.001;
 
 const IMPOSSIBLE_TIMES: &str = "packets are stamped before 1970 or after 2116 and stand at that limit; times and waits around them are not real: check the interface's time offset (if_tsoffset)";
+
+/// libpcap stamps packets of the netfilter log when it reads them, and the kernel collects them for up to a second (Linux
+/// `NFULNL_TIMEOUT_DEFAULT`).
+const LATE_STAMPS: &str = "packets of the netfilter log are stamped when they are read, up to a second late: waits shorter than that may not be real; capture on the interface instead (tcpdump -i any)";
 
 /// A warning to the reader of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -125,6 +129,9 @@ impl CaptureStatus {
             let message =
                 "packets without a time stamp (simple packet blocks) stand at the time of the packet before them";
             self.warn("no-time", capture.untimed(), message.into());
+        }
+        if capture.link_types().contains(&LinkType::NFLOG) {
+            self.warn("late-stamps", self.packets, LATE_STAMPS.into());
         }
         if self.impossible_times > 0 {
             self.warn("impossible-times", self.impossible_times, IMPOSSIBLE_TIMES.into());

@@ -39,6 +39,9 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     if answers && only_closes(row) {
         return FindingKind::ServerSilent;
     }
+    if answers && on_unused_subflow(row, stall) {
+        return FindingKind::Idle;
+    }
     if answers && greets_late(row, stall) {
         return FindingKind::ServerSlow;
     }
@@ -99,6 +102,13 @@ fn greets_late(row: &FlowRow, stall: &StallRow) -> bool {
     let first = greeting.request_bytes == 0 && greeting.requester == End::Client && stall.sender == End::Server;
     let inside = greeting.start_ns <= stall.start_ns && stall.end_ns <= greeting.end_ns;
     first && inside && weight(stall) >= LATE.0 && next.start_ns - greeting.end_ns <= LATE
+}
+
+/// On this subflow of a multipath connection the client had said nothing: the server sent its answers on others (RFC 8684 §3.3.5).
+fn on_unused_subflow(row: &FlowRow, stall: &StallRow) -> bool {
+    let first = row.exchanges.as_deref().and_then(<[_]>::first);
+    let unasked = |words: &Exchange| words.request_bytes == 0 && words.requester == End::Client;
+    row.notes.contains(&"mptcp") && first.is_some_and(|words| unasked(words) && stall.end_ns <= words.end_ns)
 }
 
 /// The client said nothing, and the server closed at once after its first words, long after the connection began: it may have waited
