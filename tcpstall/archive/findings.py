@@ -173,6 +173,8 @@ def _finding(row: Mapping[str, Any]) -> Finding:
         behind=None,
         losses=None,
         awaited_by=(),
+        makes_most=0,
+        of_several_clients=False,
         **sums,
     )
 
