@@ -114,9 +114,9 @@ def _weight(finding: Finding) -> int:
 
 
 def _is_nothing(finding: Finding, silence: int) -> bool:
-    """True where milliseconds would lead a capture that is silent for thousands of times as long, or less than one."""
+    """True where milliseconds would lead a silence thousands of times as long, or microseconds a longer one."""
     repairs = finding.is_lead and finding.kind not in FAILURES and finding.kind != "loss"
-    return repairs and finding.time_ns < max(_LEAST_NS, min(_NOTHING_NS, silence // _LONGER))
+    return repairs and finding.time_ns < max(min(_LEAST_NS, silence), min(_NOTHING_NS, silence // _LONGER))
 
 
 def _place(finding: Finding, flows: int) -> tuple[int, int, int, int, str, str, int]:

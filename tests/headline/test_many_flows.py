@@ -175,12 +175,13 @@ def test_connections_that_the_server_broke_off_come_before_milliseconds(
     assert ("reset" in {row.kind for row in found}) == (leads == "reset")
 
 
-def test_microseconds_lead_no_report(tmp_path: Path) -> None:
+@pytest.mark.parametrize("idle_ms", [100, 0])
+def test_microseconds_lead_no_report_of_longer_idle_time(tmp_path: Path, idle_ms: float) -> None:
     made = scenes(tmp_path, 3)
     for scene in made:
         scene.handshake(rtt_ms=0.1)
         scene.download(500, think_ms=0.3)
-        scene.wait_ms(100)
+        scene.wait_ms(idle_ms)
         scene.download(500)
         scene.closes()
-    assert first(together(made, "server")).kind in ("idle", "messages")
+    assert (first(together(made, "server")).kind == "server-slow") == (not idle_ms)
