@@ -135,6 +135,11 @@ class Report:
         """Number of flows."""
     def flow_json(self, index: int) -> str:
         """The flow at that row of `flows`, as the object that the JSON report holds. IndexError beyond the end."""
+    def idle_ns(self, index: int) -> int | None:
+        """Part of the time lost of the flow at that row in which nobody waited: pauses of applications, and small messages;
+        None beyond the end."""
+    def by_lost(self) -> list[int]:
+        """Rows of `flows`, those first in which somebody waited longest; of flows in which nobody did, those that lost most."""
 
 @final
 class Gathered:

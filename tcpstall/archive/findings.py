@@ -183,6 +183,8 @@ def _finding(row: Mapping[str, Any]) -> Finding:
         behind=None,
         losses=_losses(row),
         awaited_by=(),
+        makes_most=0,
+        of_several_clients=False,
         **sums,
     )
 

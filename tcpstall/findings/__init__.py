@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tcpstall.findings.choice import Telling, first_to_see, led, telling
     from tcpstall.findings.finding import Example, Finding
     from tcpstall.findings.proof import evidence
-    from tcpstall.findings.ranking import findings, ranked
+    from tcpstall.findings.ranking import findings, idle_ns, ranked
     from tcpstall.findings.words import headline, sentence, where
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "first_to_see",
     "gain",
     "headline",
+    "idle_ns",
     "led",
     "ranked",
     "remedy",
@@ -39,7 +40,7 @@ __getattr__ = importer(
         **dict.fromkeys(("advice", "gain", "remedy"), "changes"),
         **dict.fromkeys(("finding_row", "findings_json"), "as_json"),
         **dict.fromkeys(("Example", "Finding"), "finding"),
-        **dict.fromkeys(("findings", "ranked"), "ranking"),
+        **dict.fromkeys(("findings", "idle_ns", "ranked"), "ranking"),
         **dict.fromkeys(("Telling", "first_to_see", "led", "telling"), "choice"),
         "evidence": "proof",
         **dict.fromkeys(("headline", "sentence", "where"), "words"),

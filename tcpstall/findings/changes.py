@@ -87,6 +87,10 @@ def advice(finding: Finding) -> str:
         case "peer-gone":
             peer = "server" if finding.side == "client" else "client"
             return f"see whether the {peer} runs, and what stopped carrying packets"
+        case "refused" if finding.is_a_scan:
+            return "nothing if the client looks for open ports; else start the services, or find the firewall"
+        case "unreachable" if finding.is_a_scan:
+            return "nothing if these are probes: no SYN was sent again; else check the host and firewalls"
         case "reset":
             return f"read the {finding.side}'s log: it closed by force"
         case "server-slow" | "sent-in-pieces" if finding.waited_for:

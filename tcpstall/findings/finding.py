@@ -29,6 +29,9 @@ _COUNTED = frozenset({"loss", "reordering"})
 _UNSCALED = 65_535
 """Largest window of a connection without window scaling, bytes."""
 
+_FEW = 2
+"""Up to half (1/2) of the flows or answers are a few of them."""
+
 _DOUBTFUL = 0.6
 """Below this confidence a finding is said to be probable."""
 
@@ -152,11 +155,26 @@ class Finding:
     """The path at the losses of the finding's data: counts of all flows, sizes of the example; None without."""
     awaited_by: tuple[str, ...] = ()
     """Slow services that waited for this one: `192.0.2.1:80`."""
+    makes_most: int = 0
+    """Number of the longest times of the distribution that make nine tenths of it; 0 is unknown, as in archives."""
+    of_several_clients: bool = False
+    """True where the finding is of one client, and the service has others."""
 
     @property
     def detail(self) -> str:
         """The detail of the cause that took most time; empty without a detail."""
         return self.details[0][0] if self.details else ""
+
+    @property
+    def is_a_scan(self) -> bool:
+        """True where nobody waited: refused once at most ports of a host, or SYNs that were never sent again."""
+        by_port = self.address is not None and self.services > 1 and self.flows < 2 * self.services
+        return (self.kind == "refused" and by_port) or (self.kind == "unreachable" and not self.time_ns)
+
+    @property
+    def nearly_all_in(self) -> int:
+        """Number of flows or answers that took nearly all of the time, where they are a few of many; else 0."""
+        return self.makes_most if self.makes_most * _FEW <= self.counted else 0
 
     @property
     def told_losses(self) -> Losses | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tcpstall.findings.finding import FAILURES, Finding
+from tcpstall.findings.finding import FAILURES, IDLE, Finding
 from tcpstall.model.losses import Losses
 
 __all__ = ["together"]
@@ -13,6 +13,9 @@ _MANY_PORTS = 3
 
 _MANY_HOSTS = 6
 """Hosts from which a common fault is the client's, or that of the shared path."""
+
+_NOBODYS = 2
+"""Services from which time that no change can give back is told as one."""
 
 _OF_THE_PATH = FAILURES | {
     "handshake-loss",
@@ -42,6 +45,7 @@ _ADDED_UP = (
     "reordered_segments",
     "lasted_ns",
     "services",
+    "makes_most",
 )
 """Fields of a finding that are sums already."""
 
@@ -60,7 +64,7 @@ def _merged(rows: Sequence[Finding], least: int, *, by_host: bool) -> list[Findi
         groups.setdefault(key, []).append(row)
     merged: list[Finding] = []
     for group in groups.values():
-        several = len(group) >= least and group[0].kind in _OF_THE_PATH
+        several = len(group) >= (_NOBODYS if group[0].kind in IDLE else least) and group[0].kind in _OF_THE_PATH
         merged += [_sum(group, by_host=by_host)] if several else group
     return merged
 

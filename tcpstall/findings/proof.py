@@ -78,8 +78,13 @@ def _handshake_loss(finding: Finding) -> str:
 
 
 def _server_slow(finding: Finding) -> str:
-    of = f" of {counted(finding.exchanges, 'request')}" if finding.exchanges >= finding.counted > 0 else ""
-    return f"{number(finding.counted)}{of} waited for the first byte{meanwhile(finding)}"
+    asked = counted(finding.exchanges, "request")
+    if few := finding.nearly_all_in:
+        return f"{number(few)} of {asked} took nearly all of that time{meanwhile(finding)}"
+    # Flows in which nobody waited had requests, too.
+    some = finding.exchanges > finding.counted or finding.flows == 1
+    what = f"{number(finding.counted)} of {asked}" if some else counted(finding.counted, "request")
+    return f"{what} waited for the first byte{meanwhile(finding)}"
 
 
 def meanwhile(finding: Finding) -> str:

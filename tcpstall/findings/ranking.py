@@ -11,12 +11,14 @@ from tcpstall.findings.words import where
 if TYPE_CHECKING:
     from tcpstall.model import Analysis
 
-__all__ = ["findings", "ranked"]
+__all__ = ["findings", "idle_ns", "ranked"]
 
 _MOST_FLOWS = 2
 """A failure of at least one in so many connections comes first, however short each took."""
 
 _NEVER_WORKED = FAILURES - {"reset", "stale-connection"}
+
+_NOBODYS = IDLE - {"handshake-distance"}
 
 _LEAST = 100
 """A finding below this fraction (1/100) of the largest is left out, unless connections failed."""
@@ -27,6 +29,8 @@ _LITTLE = {"round-trips": 20, "server-silent": 30}
 _LEAST_NS = 1_000_000
 """A finding of less time is left out where there is another finding."""
 
+_BROKEN_NS = 1_000_000_000
+"""Weight of a connection that its server reset in the middle: clients try again after a second or later."""
 
 _NOTHING_NS = 10_000_000
 """Findings of less time come after a silence that lasted `_LONGER` times as long."""
@@ -42,10 +46,15 @@ def findings(analysis: "Analysis") -> list[Finding]:
     return ranked(read(analysis.findings_facts), analysis.total)
 
 
+def idle_ns(analysis: "Analysis") -> int:
+    """Part of the time that all flows lost in which nobody waited: pauses of applications, and small messages."""
+    return sum(row.time_ns for row in read(analysis.findings_facts) if row.kind in _NOBODYS)
+
+
 def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
     """The findings of `flows` flows, merged where many services share a fault, and ranked."""
-    rows = together(found)
-    silence, pauses = _longest(rows, IDLE), _longest(rows, IDLE - {"handshake-distance"})
+    rows = together(_with_clients(list(found)))
+    silence, pauses = _longest(rows, IDLE), _longest(rows, _NOBODYS)
     rows.sort(key=lambda finding: (_is_nothing(finding, silence), _place(finding, flows)))
     largest = max((_weight(finding) for finding in rows), default=0)
     kept = [finding for finding in rows if _is_worth(finding, largest, pauses, flows)]
@@ -85,21 +94,35 @@ def _longest(rows: Iterable[Finding], kinds: frozenset[str]) -> int:
     return max((finding.time_ns for finding in rows if finding.kind in kinds), default=0)
 
 
+def _with_clients(found: list[Finding]) -> list[Finding]:
+    """The findings, those of one client marked where the service has others."""
+    clients: dict[tuple[str | None, int | None], set[str | None]] = {}
+    for row in found:
+        clients.setdefault((row.address, row.port), set()).add(row.client)
+    several = {service for service, of in clients.items() if len(of) > 1 or None in of}
+    return [
+        replace(row, of_several_clients=True) if row.client and (row.address, row.port) in several else row
+        for row in found
+    ]
+
+
 def _weight(finding: Finding) -> int:
     """Weight of the finding; light kinds weigh less, so that repairs and slow answers come before them."""
+    if finding.kind == "reset" and finding.side == "server":
+        return finding.flows * _BROKEN_NS
     return finding.time_ns // _LITTLE[finding.kind] if finding.kind in _LITTLE else finding.weight_ns
 
 
 def _is_nothing(finding: Finding, silence: int) -> bool:
-    """True where milliseconds would lead a capture that is silent for thousands of times as long."""
+    """True where milliseconds would lead a silence thousands of times as long, or microseconds a longer one."""
     repairs = finding.is_lead and finding.kind not in FAILURES and finding.kind != "loss"
-    return repairs and finding.time_ns < min(_NOTHING_NS, silence // _LONGER)
+    return repairs and finding.time_ns < max(min(_LEAST_NS, silence), min(_NOTHING_NS, silence // _LONGER))
 
 
 def _place(finding: Finding, flows: int) -> tuple[int, int, int, int, str, str, int]:
-    most = finding.kind in _NEVER_WORKED and finding.flows * _MOST_FLOWS >= flows
+    most = finding.kind in _NEVER_WORKED and finding.flows * _MOST_FLOWS >= flows and not finding.is_a_scan
     blind = finding.kind == "one-sided" and finding.flows * _MOST_FLOWS > flows
-    group = 0 if most or blind else 1 if _weight(finding) else 2 if finding.kind in FAILURES else 3
+    group = 0 if most or blind else 1 if _weight(finding) >= _LEAST_NS else 2 if finding.kind in FAILURES else 3
     if finding.kind in IDLE | UNSURE and not blind:
         group = 4
     return (

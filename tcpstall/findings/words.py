@@ -6,7 +6,7 @@ from tcpstall.findings.proof import evidence, meanwhile, names, patience, rate_o
 from tcpstall.model.endpoint import Endpoint
 from tcpstall.units import clock, counted, duration, number
 
-__all__ = ["headline", "sentence", "spread", "where"]
+__all__ = ["flows_of", "headline", "sentence", "spread", "where"]
 
 _HEADLINES = {
     "unreachable": "unreachable",
@@ -79,6 +79,18 @@ def spread(finding: Finding) -> list[str]:
     return parts if finding.services > 1 else [*parts, f"p95 {duration(finding.p95_ns)}"]
 
 
+def flows_of(finding: Finding, noun: str = "flow") -> str:
+    """`6 flows`; where the service has other clients, `6 flows of 192.0.2.7`."""
+    whose = f" of {finding.client}" if finding.of_several_clients else ""
+    return f"{counted(finding.flows, noun)}{whose}"
+
+
+def _mostly(finding: Finding) -> str:
+    """The number of flows or answers that took nearly all of the time: `, nearly all in 2`."""
+    few = finding.nearly_all_in
+    return f", nearly all in {'one' if few == 1 else number(few)}" if few else ""
+
+
 def sentence(finding: Finding) -> str:
     """The finding as one complete sentence."""
     by = finding.awaited_by
@@ -87,16 +99,16 @@ def sentence(finding: Finding) -> str:
 
 
 def _said(finding: Finding) -> str:
-    place, flows, span = where(finding), counted(finding.flows, "flow"), duration(finding.time_ns)
+    place, flows, span = where(finding), flows_of(finding), duration(finding.time_ns)
     _sender, receiver = names(finding)
     match finding.kind:
         case "unreachable":
             verb = "is" if finding.address else "are"
             return f"{place} {verb} unreachable: {unanswered(finding)}, {flows} since {clock(finding.first_ns)[:8]}"
         case "refused":
-            return f"{place} refused {counted(finding.flows, 'connection')} with a RST"
+            return f"{place} refused {flows_of(finding, 'connection')} with a RST"
         case "half-open":
-            return f"{counted(finding.flows, 'connection')} to {place} never got past the handshake"
+            return f"{flows_of(finding, 'connection')} to {place} never got past the handshake"
         case "aborted":
             begun = counted(finding.flows, "connection")
             return f"the client broke off {begun} to {place} in the handshake: {evidence(finding)}"
@@ -106,20 +118,20 @@ def _said(finding: Finding) -> str:
             again = f"data was sent again {counted(finding.attempts, 'time')} and never acknowledged"
             return f"{gone} {verb} gone: {again}, {span} in {flows}"
         case "reset":
-            return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
+            return f"the {finding.side} reset {flows_of(finding, 'connection')} to {place} in mid-transfer"
         case "stale-connection":
-            lost = counted(finding.flows, "request")
+            lost = flows_of(finding, "request")
             return f"{place} reset {lost} on idle connections: it had closed them, or they were forgotten on the way"
         case "server-slow":
             verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
             queued = f", behind a queue that {finding.behind.service} filled" if finding.behind else ""
-            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}{queued}"
+            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}{_mostly(finding)}{queued}"
             return f"{place} {verb} slow to answer: {answers}{meanwhile(finding)}"
         case "accept-queue":
             verb = "is" if finding.address else "are"
-            return f"{place} {verb} probably slow to accept: {span} in {counted(finding.flows, 'connection')}"
+            return f"{place} {verb} probably slow to accept: {span} in {flows_of(finding, 'connection')}"
         case "no-answer":
-            left = counted(finding.flows, "request")
+            left = flows_of(finding, "request")
             return f"{place} left {left} without an answer: the client gave up after {patience(finding)}"
         case "server-timer":
             return f"nobody may have waited: {place} answers by a timer, {timed(finding)}: a long poll, or a timeout"
@@ -143,7 +155,8 @@ def _said(finding: Finding) -> str:
             return f"no wait longer than a round trip: {took}"
         case "handshake-distance":
             return f"nothing to repair: no wait longer than a round trip, {flows}"
-    many, told = f" in {flows}" if finding.flows > 1 else "", evidence(finding)
+    many = f" in {flows}{_mostly(finding)}" if finding.flows > 1 or finding.of_several_clients else ""
+    told = evidence(finding)
     took = f" took {span}" if finding.time_ns else ", which nobody waited for"
     doubt = "probably " if finding.is_doubtful else ""
     return f"{doubt}{headline(finding)} at {place}{took}{many}{f': {told}' if told else ''}"

@@ -80,7 +80,7 @@ class State:
 
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
-        """Those that lost most, the first one most."""
+        """Those in which somebody waited longest, the first one longest."""
         analysis = Analysis(self.totals.worst())
         return tuple(analysis[row] for row in analysis.ranked())
 

@@ -123,14 +123,14 @@ class Analysis:
         rows = len(self)
         if not -rows <= row < rows:
             raise IndexError(f"flow row {row} of {rows}")
-        return as_flow(json.loads(self._report.flow_json(row % rows)))
+        return as_flow({**json.loads(self._report.flow_json(row % rows)), "idle_ns": self._report.idle_ns(row % rows)})
 
     def __iter__(self) -> Iterator[Flow]:
         return (self[row] for row in range(len(self)))
 
     @property
     def worst(self) -> Flow:
-        """The flow that lost most. Raises IndexError where there is none."""
+        """The flow in which somebody waited longest, else that which lost most; IndexError where there is none."""
         return self[self.ranked()[0]]
 
     def ranked(self, by: Sort = "lost") -> list[int]:
@@ -156,7 +156,7 @@ class Analysis:
             case "bytes":
                 keys = combined(table, "client_bytes", "server_bytes", 1)
             case "lost":
-                keys = column(table, "lost_ns")
+                return self._report.by_lost()
             case "stalls":
                 keys = column(table, "stalls")
         return sorted(range(len(self)), key=lambda row: -keys[row])

@@ -275,6 +275,8 @@ class Flow:
     rate_set_by: str | None = None
     """`path`, `congestion-window`, `pacing`, `application`, or `sender` where it cannot be told which, of a flow that
     was sending for more than a fifth of its time; None of every other."""
+    idle_ns: int = 0
+    """Part of the time lost in which nobody waited: pauses of the applications, and small messages."""
 
     @property
     def duration_ns(self) -> int:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from tcpstall.findings import Finding, advice, evidence, gain, headline, remedy, where
 from tcpstall.findings.finding import RATES
-from tcpstall.findings.words import spread
+from tcpstall.findings.words import flows_of, spread
 from tcpstall.units import counted, duration
 
 __all__ = ["MOST", "facts", "finding_lines", "findings_list", "heading", "told", "with_change"]
@@ -34,7 +34,7 @@ def finding_lines(rank: int, finding: Finding, width: int, *, numbered: bool = T
     """
     told, change = evidence(finding), f"→ {advice(finding)}"
     apart = cell_len(f"{_INDENT}{told} {change}") > width
-    parts = [counted(finding.flows, "flow"), *spread(finding), *([told] if apart and told else [])]
+    parts = [flows_of(finding), *spread(finding), *([told] if apart and told else [])]
     yield Text(_fitted(f"{rank}  {_time(finding)}{headline(finding)}: {where(finding)}", parts, width), "bold")
     before = "" if apart or not told else f"{told} "
     example = finding.example if numbered and finding.flows > 1 else None
@@ -61,7 +61,7 @@ def with_change(finding: Finding) -> str:
 
 def facts(finding: Finding) -> str:
     """Flows, distribution and evidence."""
-    return ", ".join(part for part in (counted(finding.flows, "flow"), *spread(finding), evidence(finding)) if part)
+    return ", ".join(part for part in (flows_of(finding), *spread(finding), evidence(finding)) if part)
 
 
 def _time(finding: Finding) -> str:

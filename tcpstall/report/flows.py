@@ -17,7 +17,7 @@ from tcpstall.untrusted import in_terminal
 __all__ = ["flow_list", "flow_table"]
 
 _ORDER = {
-    "lost": "time lost, handshake included",
+    "lost": "time waited, then by time lost",
     "duration": "length",
     "bytes": "bytes",
     "start": "start",
@@ -51,6 +51,7 @@ def flow_table(flows: Sequence[Flow], *, sort: Sort, width: int) -> Table:
 
 
 _WIDEST_FIRST = (
+    ("flow", "client → server", "bytes", "length", "lost", "idle", "share", "mostly"),
     ("flow", "client → server", "bytes", "length", "lost", "share", "mostly"),
     ("flow", "client → server", "bytes", "length", "lost", "mostly"),
     ("flow", "client → server", "length", "lost", "mostly"),
@@ -60,7 +61,7 @@ _WIDEST_FIRST = (
 )
 """Columns of the list, which are left out from right to left where the terminal is narrow."""
 
-_FIGURES = {"flow", "bytes", "length", "lost", "share"}
+_FIGURES = {"flow", "bytes", "length", "lost", "idle", "share"}
 
 _GAP = 2
 
@@ -68,7 +69,8 @@ _GAP = 2
 def flow_list(flows: Sequence[Flow], *, sort: Sort, width: int) -> Table:
     """A row and a line a flow in the order given: what fits into the width."""
     cells = [_cells(flow) for flow in flows]
-    chosen = next((names for names in _WIDEST_FIRST if _needed(names, cells) <= width), _WIDEST_FIRST[-1])
+    forms = _WIDEST_FIRST if any(flow.idle_ns for flow in flows) else _WIDEST_FIRST[1:]
+    chosen = next((names for names in forms if _needed(names, cells) <= width), forms[-1])
     columns = [figures(name)[0] if name in _FIGURES else words(name) for name in chosen]
     return table(f"flows by {_ORDER[sort]}", columns, [[row[name] for name in chosen] for row in cells], width)
 
@@ -81,6 +83,7 @@ def _cells(flow: Flow) -> dict[str, str | Text]:
         "bytes": number(sum(direction.bytes for direction in flow.directions.values())),
         "length": duration(flow.duration_ns),
         "lost": duration(flow.lost_ns),
+        "idle": duration(flow.idle_ns) if flow.idle_ns else "",
         "share": percent(flow.lost_ns, flow.duration_ns),
         "mostly": _main_cause(flow),
     }

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tcpstall.causes import Cause
-from tcpstall.findings import Finding, sentence
+from tcpstall.findings import Finding, idle_ns, sentence
 from tcpstall.model import Analysis, Flow
 from tcpstall.report.answer import amount, loss, set_up
 from tcpstall.report.gaps import gap_first
@@ -15,6 +15,10 @@ from tcpstall.report.waits import main_sender
 from tcpstall.units import counted, duration, percent, rate, size
 
 __all__ = ["recoverable", "story", "summary"]
+
+
+_WORTH_TELLING = 10
+"""Idle time from this fraction (1/10) of the lost time on is told."""
 
 
 def summary(found: Sequence[Finding], worst: Flow, analysis: Analysis, width: int) -> Iterator[Text]:
@@ -70,5 +74,12 @@ def _many(found: Sequence[Finding], analysis: Analysis, width: int) -> str:
     back = recoverable(found)
     first = f"{whole}: lost {duration(lost)}"
     share, most = f" ({percent(lost, passed)})", f", up to {duration(back)} can be saved" if back else ""
-    told = (f"{whole}{goodput}: lost {duration(lost)}{share}{most}", f"{first}{most}", first)
+    nobodys = idle_ns(analysis)
+    idle = f", {duration(nobodys)} of that idle" if nobodys and nobodys * _WORTH_TELLING >= lost else ""
+    told = (
+        f"{whole}{goodput}: lost {duration(lost)}{share}{idle}{most}",
+        f"{first}{idle}{most}",
+        f"{first}{most}",
+        first,
+    )
     return next((line for line in told if cell_len(line) <= width), first)

@@ -72,7 +72,8 @@ def flow(source: Source, wanted: asked.Flow) -> Answer:
     exchanges = sorted(told.exchanges, key=lambda exchange: -exchange.latency_ns)[part]
     causes = [dataclasses.asdict(found) for found in words.findings(told)]
     row = dataclasses.asdict(dataclasses.replace(told, stalls=tuple(stalls), exchanges=tuple(exchanges)))
-    del row["rtt_spikes"], row["rtt_spikes_dropped"]  # the answer tells the highest
+    # The answer tells the highest round trips, and the JSON report has no idle time.
+    del row["rtt_spikes"], row["rtt_spikes_dropped"], row["idle_ns"]
     return _known(
         {
             "answer": [f"{words.loss(told)}, {words.set_up(told)}", *spike_lines(told), short_doubts(told)],

@@ -48,7 +48,7 @@ class _Tool:
 
 _TOOLS: Mapping[str, _Tool] = {
     "analyze": _Tool(
-        "Why the senders of captures waited: the answer in two lines, the first findings, the flows by time lost.",
+        "Why the senders of captures waited: the answer in two lines, the first findings, the flows by time waited.",
         asked.Analyze,
         answers.analyze,
     ),

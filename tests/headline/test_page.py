@@ -80,7 +80,7 @@ def test_a_ticket_of_many_flows_tells_one_in_full_that_shows_the_finding_and_not
     terminal_and_server(tmp_path / "two.pcap")
     text = here("analyze", tmp_path / "two.pcap", "--format", form).stdout
     assert text.index("slow to answer") < text.index("Flow 1")
-    assert "Flow 1, one of 2 that shows it" in text
+    assert "Flow 1, the worst of 2" in text
 
 
 def test_the_report_of_many_flows_begins_with_the_flow_that_shows_the_finding(here: Run, tmp_path: Path) -> None:

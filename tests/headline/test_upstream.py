@@ -167,3 +167,22 @@ def test_a_proxy_on_the_loopback_interface_is_the_host_itself(tmp_path: Path) ->
     back = behind(tmp_path, after_ms=1)
     back.download(5_000, think_ms=790)
     assert told(tmp_path, late, back, move=Endpoint("127.0.0.1", 9_000))[0].address == "10.0.0.3"
+
+
+@pytest.mark.parametrize("owed", [True, False])
+def test_requests_of_a_pool_begin_with_an_answer_that_was_owed_however_short(tmp_path: Path, owed: bool) -> None:
+    """More answers are slow than are remembered; the pool's first request belongs to a short one, or to none."""
+    later = [Scene(tmp_path, client_port=41_000 + number, start_ns=START_NS + 70_000_000) for number in range(17)]
+    for scene in later:
+        scene.handshake(rtt_ms=20)
+        scene.download(5_000, think_ms=OWED_MS)
+        scene.closes()
+    early = Scene(tmp_path)
+    early.handshake(rtt_ms=20)
+    early.download(5_000, think_ms=100 if owed else 0)
+    early.closes()
+    pool = behind(tmp_path)
+    for _ in range(7):
+        pool.download(500, think_ms=100)
+    slow = next(one for one in told(tmp_path, early, *later, pool) if one.address == "10.0.0.2")
+    assert ("while it waited for 10.0.0.3:6379" in evidence(slow)) == owed

@@ -168,7 +168,7 @@ def test_a_session_sorts_opens_saves_and_ends_with_the_report(tmp_path: Path, ma
 
     assert terminal.process.returncode == ExitCode.COMPLETE
     page, *_ = shown.rpartition("\x1b[?1049l")[2:]
-    assert "flows by time lost, handshake included" in page
+    assert "flows by time waited, then by time lost" in page
     assert f"eth0: pcap, {packets:,} packets" in page
     whole = analyze(str(many))
     [saved] = (tmp_path / "ring").glob("flow-*.pcap")
@@ -186,7 +186,7 @@ def test_q_ends_it_too_and_a_terminal_without_a_ring_says_how_to_keep_packets(tm
     shown = terminal.rest()
 
     assert terminal.process.returncode == ExitCode.COMPLETE
-    assert "flows by time lost" in shown.rpartition("\x1b[?1049l")[2]
+    assert "flows by time waited" in shown.rpartition("\x1b[?1049l")[2]
 
 
 def test_a_terminal_that_cannot_be_drawn_on_gets_lines(tmp_path: Path, many: Path) -> None:

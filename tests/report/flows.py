@@ -78,7 +78,6 @@ class _Report:
         columns |= {
             "start_ns": [one.start_ns for one in flows],
             "end_ns": [one.end_ns for one in flows],
-            "lost_ns": [one.lost_ns for one in flows],
             "client_bytes": [one.directions["client"].bytes for one in flows],
             "server_bytes": [one.directions["server"].bytes for one in flows],
             "stalls": [len(one.stalls) for one in flows],
@@ -90,6 +89,9 @@ class _Report:
 
     def __len__(self) -> int:
         return len(self._flows)
+
+    def by_lost(self) -> list[int]:
+        return sorted(range(len(self)), key=lambda row: self._flows[row].idle_ns - self._flows[row].lost_ns)
 
 
 class Canned(Analysis):

@@ -141,7 +141,7 @@ def _flows(flows: Sequence[Flow], look: Look, width: int) -> Table:
                 cause_text(cause) if flow.time_ns.get(cause, 0) else Text(flow.outcome or "–"),
             ]
         )
-    return table("flows by time lost", columns, rows, width, spare=("length",))
+    return table("flows by time waited", columns, rows, width, spare=("length",))
 
 
 def _keys(look: Look, opened: Flow | None) -> str:

@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use tcpstall_core::anonymise::Secret;
 use tcpstall_core::capture::as_text;
 use tcpstall_core::engine::{self, Follower, RunOptions, StreamState};
-use tcpstall_core::results::findings::{FindingRow, Findings};
+use tcpstall_core::results::findings::{FindingRow, Findings, waited_and_idle};
 use tcpstall_core::results::services::{ServiceRow, Services};
+use tcpstall_core::results::sort::SortOrder;
 use tcpstall_core::results::sums::Sums;
 use tcpstall_core::results::{FlowRow, columns};
 use tcpstall_core::state::StateError;
@@ -120,9 +121,7 @@ impl Report {
         if let Some(whole) = &self.whole {
             return errors::json(&whole.services);
         }
-        let mut services = Services::default();
-        self.rows.iter().for_each(|row| services.add(row));
-        errors::json(&services.rows())
+        errors::json(&Services::of(&self.rows).rows())
     }
 
     #[getter]
@@ -130,9 +129,7 @@ impl Report {
         if let Some(whole) = &self.whole {
             return errors::json(&whole.findings);
         }
-        let mut findings = Findings::default();
-        self.rows.iter().for_each(|row| findings.add(row));
-        errors::json(&findings.rows())
+        errors::json(&Findings::of(&self.rows).rows())
     }
 
     #[getter]
@@ -161,8 +158,15 @@ impl Report {
     }
 
     fn flow_json(&self, index: usize) -> PyResult<String> {
-        let row = self.rows.get(index).ok_or_else(|| PyIndexError::new_err("no such flow"))?;
-        Ok(row.to_json())
+        self.rows.get(index).map(FlowRow::to_json).ok_or_else(|| PyIndexError::new_err("no such flow"))
+    }
+
+    fn idle_ns(&self, index: usize) -> Option<i64> {
+        self.rows.get(index).map(|row| waited_and_idle(row).1.0)
+    }
+
+    fn by_lost(&self) -> Vec<usize> {
+        SortOrder::Lost.order(&self.rows)
     }
 }
 

@@ -72,6 +72,8 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
     let [by_client, by_server] = End::BOTH.map(|end| connection.silence[end.peer()].heard);
     let late = until - start >= PATIENCE;
     match (by_client.is_some(), by_server.is_some(), went_on) {
+        // No answer was one that the client could accept, as of a firewall's RST that acknowledges no SYN.
+        (true, true, false) if handshake.syn_ack.is_none() && handshake.syns > 1 && late => Some(Outcome::Unreachable),
         (true, true, _) if handshake.syn_ack.is_none() => None, // A challenge ACK, or a RST of an older connection.
         (true, true, true) if connection.state == State::Reset && by_client > by_server => Some(Outcome::Aborted),
         (true, true, true) if connection.state == State::Reset => Some(Outcome::HalfOpen),
@@ -221,6 +223,13 @@ mod tests {
     fn a_reset_that_acknowledges_the_syn_refused_it_after_however_many_tries() {
         let tries = [(0, 0, Flags::SYN, 0, 0), (1_000, 0, Flags::SYN, 0, 0), (1_010, 1, RST_ACK, 0, 0)];
         assert_eq!(outcome(&tries, 5_000), Some(Outcome::Refused));
+    }
+
+    #[test]
+    fn resets_that_acknowledge_no_syn_are_no_answer_to_one_that_is_sent_again() {
+        let tries = [(0, 0, Flags::SYN, 5, 0), (2, 1, RST_ACK, 0, 0), (1_000, 0, Flags::SYN, 5, 0)];
+        assert_eq!(outcome(&tries, 5_000), Some(Outcome::Unreachable));
+        assert_eq!(outcome(&tries[..2], 5_000), None);
     }
 
     #[test]

@@ -143,6 +143,13 @@ impl Services {
         Services { room, ..Services::default() }
     }
 
+    /// Services of these flows.
+    pub fn of(rows: &[FlowRow]) -> Services {
+        let mut services = Services::default();
+        rows.iter().for_each(|row| services.add(row));
+        services
+    }
+
     /// Takes in a flow.
     pub fn add(&mut self, row: &FlowRow) {
         if self.services.len() >= self.room.services && !self.services.contains_key(&row.server) {

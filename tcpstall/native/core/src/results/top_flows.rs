@@ -11,7 +11,7 @@ use super::sort::SortOrder;
 #[derive(Clone)]
 struct First {
     order: SortOrder,
-    flows: BTreeMap<(i64, u64), Arc<FlowRow>>,
+    flows: BTreeMap<((i64, i64), u64), Arc<FlowRow>>,
 }
 
 /// The first `most` flows of each order.
@@ -48,10 +48,13 @@ impl TopFlows {
 
 impl First {
     fn take(&mut self, row: &Arc<FlowRow>, most: usize) {
-        let place = (self.order.place(row), row.id);
-        let enters = self.flows.len() < most || self.flows.last_key_value().is_some_and(|(last, _)| place < *last);
-        if enters {
-            self.flows.insert(place, Arc::clone(row));
+        let last = self.flows.last_key_value().filter(|_| self.flows.len() >= most).map(|(last, _)| *last);
+        let enters = |place| most > 0 && last.is_none_or(|last| (place, row.id) < last);
+        if enters(self.order.at_best(row)) {
+            let place = self.order.place(row);
+            if enters(place) {
+                self.flows.insert((place, row.id), Arc::clone(row));
+            }
         }
         if self.flows.len() > most {
             self.flows.pop_last();

@@ -44,6 +44,15 @@ pub(super) fn came_too_late(row: &FlowRow) -> bool {
     idle && at_once && by_server && is_answered(row, &asked)
 }
 
+/// A message of the client that asked for nothing made the server close at once, in a connection that had been answered: it said
+/// goodbye, and the server's RST answers it, as an LDAP server's does an unbind (RFC 4511 §4.3).
+pub(super) fn was_dismissed(row: &FlowRow) -> bool {
+    let connection = &row.connection;
+    let (Some(asked), Some(closed)) = (connection.in_vain, connection.closed_ns) else { return false };
+    let at_once = closed - asked.asked <= row.base_rtt_ns.unwrap_or_default() + AT_ONCE;
+    connection.exchanges > 0 && at_once && asked.bytes <= MESSAGE && !is_answered(row, &asked)
+}
+
 /// The client's farewell before it closed, after the wait.
 pub(super) fn is_last_word(row: &FlowRow, stall: &StallRow) -> bool {
     let closed = row.connection.closed_ns.unwrap_or_default();

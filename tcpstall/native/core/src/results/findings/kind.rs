@@ -109,6 +109,14 @@ impl FindingKind {
         }
     }
 
+    /// Somebody waited, and the capture shows why.
+    pub const fn is_a_wait(self) -> bool {
+        use FindingKind as Kind;
+        let of_nobody = matches!(self, Kind::HandshakeDistance | Kind::Aborted | Kind::Messages | Kind::Idle);
+        let doubtful = matches!(self, Kind::ServerTimer | Kind::ServerSilent | Kind::OneSided | Kind::Unexplained);
+        !of_nobody && !doubtful
+    }
+
     /// A change could give this time back. For other kinds only the time is known, not the time without the problem.
     pub const fn is_recoverable(self) -> bool {
         !matches!(

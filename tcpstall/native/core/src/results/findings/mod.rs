@@ -54,6 +54,15 @@ const LOOKED_UP: usize = 64;
 /// without the address.
 type Key = (FindingKind, End, Option<Address>, Option<u16>);
 
+/// Time of a flow in which somebody waited, and time in which nobody did: pauses of its applications, and small messages.
+pub fn waited_and_idle(row: &FlowRow) -> (Nanos, Nanos) {
+    let shares = shares(row);
+    let of = |is: fn(FindingKind) -> bool| {
+        shares.iter().filter(|share| is(share.kind)).fold(Nanos::ZERO, |sum, share| sum + share.time)
+    };
+    (of(FindingKind::is_a_wait), of(|kind| matches!(kind, FindingKind::Idle | FindingKind::Messages)))
+}
+
 /// Findings of the flows that have ended.
 #[derive(Clone, Default)]
 pub struct Findings {
@@ -108,6 +117,13 @@ impl Findings {
     /// Findings that are kept within that room.
     pub fn within(room: Room) -> Findings {
         Findings { room, ..Findings::default() }
+    }
+
+    /// Findings of these flows.
+    pub fn of(rows: &[FlowRow]) -> Findings {
+        let mut findings = Findings::default();
+        rows.iter().for_each(|row| findings.add(row));
+        findings
     }
 
     /// Takes in a flow.

@@ -72,6 +72,8 @@ pub struct FindingRow {
     pub p95_ns: Nanos,
     /// Longest time of the distribution.
     pub worst_ns: Nanos,
+    /// Number of the longest times of the distribution that make nine tenths of its sum.
+    pub makes_most: u64,
     /// The 10th, 20th and further percentiles: ten times, the longest last.
     pub tenths_ns: Vec<Nanos>,
     /// Mean confidence of the labels, weighted by the lengths of their waits; `null` without waits.
@@ -212,6 +214,7 @@ impl Finding {
             median_ns: self.spread.within(0.5).unwrap_or_default(),
             p95_ns: self.spread.within(0.95).unwrap_or_default(),
             worst_ns: self.spread.worst(),
+            makes_most: self.spread.makes_most(),
             tenths_ns: (1..=10).filter_map(|tenth| self.spread.within(f64::from(tenth) / 10.0)).collect(),
             confidence: (self.weight > 0.0).then(|| self.sure / self.weight),
             details: self.details,

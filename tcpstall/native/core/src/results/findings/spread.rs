@@ -7,6 +7,9 @@ const EXACT: usize = 512;
 /// Steps per octave; a time is off by at most 3 %.
 const STEPS: f64 = 12.0;
 
+/// Share of the sum that is most of it.
+const MOST: f64 = 0.9;
+
 /// A distribution that grows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spread {
@@ -64,6 +67,24 @@ impl Spread {
         self.worst
     }
 
+    /// Number of the longest times that make nine tenths of the sum.
+    pub(super) fn makes_most(&mut self) -> u64 {
+        self.exact.sort_unstable();
+        let exact = self.exact.iter().rev().map(|time| (time.0 as f64, 1));
+        let steps = self.steps.iter().enumerate().rev();
+        let longest_first: Vec<(f64, u64)> =
+            exact.chain(steps.map(|(step, count)| ((step as f64 / STEPS).exp2(), *count))).collect();
+        let mut rest = MOST * longest_first.iter().map(|(time, count)| time * *count as f64).sum::<f64>();
+        let mut most = 0;
+        for (time, count) in longest_first {
+            if rest <= time * count as f64 {
+                return most + (rest / time.max(1.0)).ceil() as u64;
+            }
+            (rest, most) = (rest - time * count as f64, most + count);
+        }
+        most
+    }
+
     /// The quantile `part`: 0.5 is the median. `None` without times.
     pub(super) fn within(&mut self, part: f64) -> Option<Nanos> {
         let rank = ((self.count as f64 * part).ceil() as u64).max(1);
@@ -118,6 +139,15 @@ mod tests {
             assert_eq!((joined.count(), joined.worst()), (whole.count(), whole.worst()));
             assert_eq!(joined.within(0.5), whole.within(0.5), "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn few_long_times_make_most_of_the_sum() {
+        assert_eq!(spread([].into_iter()).makes_most(), 0);
+        assert_eq!(spread([5; 10].into_iter()).makes_most(), 9);
+        assert_eq!(spread([1, 900, 2, 3].into_iter()).makes_most(), 1);
+        let short = || std::iter::repeat_n(1_000, 2 * EXACT);
+        assert_eq!(spread(short().chain([100_000_000; 3])).makes_most(), 3);
     }
 
     #[test]

@@ -22,6 +22,8 @@ const LEAST_OWED: Nanos = Nanos::from_millis(10);
 const LEAST_ASKED: Nanos = Nanos::from_millis(1);
 /// Longest times of a service that are remembered.
 const KEPT: usize = 16;
+/// Times apart from each other in which a service owed answers, for as many as are remembered.
+const SPANS: usize = 64;
 /// Services that are remembered: a stranger can name many.
 const SERVICES: usize = 1 << 10;
 /// Share of the slow answers from which they were late because of the other service.
@@ -35,7 +37,7 @@ const ATTEMPT: Nanos = Nanos::from_millis(1_000);
 /// What services owed, and what was asked of them, for as many as fit.
 #[derive(Clone, Default)]
 pub(super) struct Upstreams {
-    owed: HashMap<(FindingKind, Endpoint), Longest>,
+    owed: HashMap<(FindingKind, Endpoint), Owed>,
     asked: HashMap<Endpoint, Longest>,
 }
 
@@ -50,6 +52,14 @@ struct Wait {
     client: Address,
     /// The tap was at the end that the wait is told of: the server of what is owed, the client of what was asked.
     here: bool,
+}
+
+/// What a service owed: its longest waits, and all times in which it owed an answer.
+#[derive(Clone, Debug, Default)]
+struct Owed {
+    longest: Longest,
+    /// Start and end, in order and apart from each other, the longest of them.
+    spans: Vec<(Nanos, Nanos)>,
 }
 
 /// The longest waits of a service.
@@ -98,13 +108,14 @@ impl Upstreams {
     /// The service that `slow` waited for in such waits, if there was one: the one that had its requests for most of that
     /// time.
     pub(super) fn waited_for(&self, kind: FindingKind, slow: Endpoint) -> Option<WaitedFor> {
-        let owed = &self.owed.get(&(kind, slow))?.waits;
+        let Owed { longest, spans } = self.owed.get(&(kind, slow))?;
+        let owed = &longest.waits;
         let here = owed.iter().any(|wait| wait.here);
         let all: i64 = owed.iter().map(|wait| wait.length().0).sum();
         let share = |asked: &Longest| {
             let own = |wait: &&Wait| wait.client == slow.address || here && wait.here;
             let asked: Vec<Wait> =
-                asked.waits.iter().filter(own).filter(|wait| wait.is_within(owed)).copied().collect();
+                asked.waits.iter().filter(own).filter(|wait| wait.is_within(spans)).copied().collect();
             covered(owed, asked) as f64 / all.max(1) as f64
         };
         let others = self.asked.iter().filter(|(service, _)| **service != slow);
@@ -129,9 +140,29 @@ impl Wait {
     }
 
     /// It begins and ends while an answer is owed: other work of the host does so by chance only.
-    fn is_within(&self, owed: &[Wait]) -> bool {
-        let inside = |time: Nanos| owed.iter().any(|wait| wait.from <= time && time <= wait.to);
+    fn is_within(&self, owed: &[(Nanos, Nanos)]) -> bool {
+        let inside = |time: Nanos| owed.iter().any(|(from, to)| *from <= time && time <= *to);
         inside(self.from) && inside(self.answered)
+    }
+}
+
+impl Owed {
+    fn offer(&mut self, wait: Wait) {
+        self.longest.offer(wait);
+        let (mut from, mut to) = (wait.from, wait.to);
+        self.spans.retain(|span| {
+            let apart = span.1 < from || to < span.0;
+            if !apart {
+                (from, to) = (from.min(span.0), to.max(span.1));
+            }
+            apart
+        });
+        self.spans.insert(self.spans.partition_point(|span| span.0 < from), (from, to));
+        if self.spans.len() > SPANS
+            && let Some(shortest) = (0..self.spans.len()).min_by_key(|&at| self.spans[at].1 - self.spans[at].0)
+        {
+            self.spans.remove(shortest);
+        }
     }
 }
 
@@ -159,8 +190,8 @@ impl Longest {
     }
 }
 
-/// The longest waits of a service, or of one kind of them; `None` where there are too many services.
-fn of<K: Eq + Hash>(known: &mut HashMap<K, Longest>, key: K) -> Option<&mut Longest> {
+/// What is remembered of a service, or of one kind of its waits; `None` where there are too many services.
+fn of<K: Eq + Hash, V: Default>(known: &mut HashMap<K, V>, key: K) -> Option<&mut V> {
     let room = known.len() < SERVICES;
     if room { Some(known.entry(key).or_default()) } else { known.get_mut(&key) }
 }

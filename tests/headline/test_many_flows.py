@@ -1,0 +1,187 @@
+"""Captures of many flows: the first lines name the wait that cost somebody most, and idle connections come last."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tcpstall import Analysis, analyze
+from tcpstall.findings import Finding, findings, idle_ns, sentence
+from tcpstall.report.page import render
+from tests.scene import Scene
+from tests.scene.network import Tap
+from tests.scene.packet import Endpoint
+from tests.scene.scene import START_NS
+
+
+def scenes(folder: Path, count: int, *, clients: int = 1, ports: int = 1, hosts: int = 1) -> list[Scene]:
+    """Connections that begin a tenth of a second apart, of so many clients to so many ports and hosts."""
+    made = []
+    for number in range(count):
+        scene = Scene(folder, client_port=40_000 + number, start_ns=START_NS + number * 10**8)
+        scene.client.endpoint = Endpoint(f"10.0.1.{1 + number % clients}", 40_000 + number)
+        scene.server.endpoint = Endpoint(f"10.0.0.{2 + number % hosts}", 80 + number % ports)
+        made.append(scene)
+    return made
+
+
+def together(made: Sequence[Scene], tap: Tap = "client") -> Analysis:
+    first, *others = made
+    return analyze(first.capture(tap, beside=others))
+
+
+def answers(scene: Scene, *think_ms: float) -> None:
+    scene.handshake(rtt_ms=20)
+    for late in think_ms:
+        scene.download(5_000, think_ms=late)
+    scene.closes()
+
+
+def idles(scene: Scene, ms: float = 20_000) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(ms)
+    scene.download(5_000)
+    scene.closes()
+
+
+def closed_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(14_600)
+    scene.server_acks(window=0)
+    scene.wait_ms(800)
+    scene.server_acks(window=65_535)
+    scene.client_sends(14_600)
+    scene.server_acks()
+    scene.closes()
+
+
+def first(analysis: Analysis) -> Finding:
+    return findings(analysis)[0]
+
+
+def lines(analysis: Analysis) -> list[str]:
+    return [str(part) for part in render(analysis, width=160)]
+
+
+@pytest.mark.parametrize("slow", [1, 2])
+def test_the_few_answers_that_took_nearly_all_of_the_time_are_counted(tmp_path: Path, slow: int) -> None:
+    made = scenes(tmp_path, 8)
+    for number, scene in enumerate(made):
+        answers(scene, 2_000 if number < slow else 30)
+    told = sentence(first(together(made, "server")))
+    assert told.endswith(f"in 8 answers of 8 flows, nearly all in {'one' if slow == 1 else slow}")
+
+
+def test_answers_that_took_as_long_as_each_other_are_not_a_few(tmp_path: Path) -> None:
+    made = scenes(tmp_path, 8)
+    for number, scene in enumerate(made):
+        answers(scene, 500 + 100 * number)
+    assert sentence(first(together(made, "server"))).endswith("in 8 answers of 8 flows")
+
+
+def test_the_only_client_that_waited_is_named_where_the_service_has_others(tmp_path: Path) -> None:
+    made = scenes(tmp_path, 6, clients=3)
+    for scene in made:
+        answers(scene, *([900] if scene.client.endpoint.address == "10.0.1.2" else [0]))
+    told = first(together(made))
+    assert (told.flows, told.client) == (2, "10.0.1.2")
+    assert "2 flows of 10.0.1.2" in sentence(told)
+
+
+def test_the_client_of_a_capture_taken_at_it_is_not_named(tmp_path: Path) -> None:
+    made = scenes(tmp_path, 4)
+    for scene in made:
+        answers(scene, 900)
+    assert "10.0.1.1" not in sentence(first(together(made)))
+
+
+def test_the_flow_in_which_somebody_waited_comes_before_connections_that_idled_for_longer(tmp_path: Path) -> None:
+    made = scenes(tmp_path, 4)
+    answers(made[2], 700)
+    for scene in (made[0], made[1], made[3]):
+        idles(scene)
+    analysis = together(made)
+    assert analysis.worst.id == analysis[analysis.ranked()[0]].id
+    assert analysis.worst.id == 2
+    assert analysis.worst.idle_ns < 10**8
+    assert all(analysis[row].idle_ns > 19 * 10**9 for row in analysis.ranked()[1:])
+    [capture] = made[0].folder.iterdir()
+    assert analyze(capture, top=1)[0].id == 2
+
+
+def test_the_second_line_says_how_much_of_the_lost_time_was_idle(tmp_path: Path) -> None:
+    made = scenes(tmp_path, 3)
+    answers(made[0], 700)
+    for scene in made[1:]:
+        idles(scene)
+    analysis = together(made)
+    assert idle_ns(analysis) == pytest.approx(40e9, rel=0.02)
+    assert " of that idle, up to " in lines(analysis)[1]
+    for scene in (busy := scenes(tmp_path, 3)):
+        answers(scene, 700)
+    assert "idle" not in lines(together(busy, "server"))[1]
+
+
+@pytest.mark.parametrize(("ports", "leads"), [(6, "zero-window"), (1, "refused")])
+def test_ports_that_a_client_tries_once_each_do_not_lead(tmp_path: Path, ports: int, leads: str) -> None:
+    made = scenes(tmp_path, 8, ports=ports)
+    for scene in made[:-1]:
+        scene.handshake(rtt_ms=20, refused=True)
+    closed_window(made[-1])
+    assert first(together(made)).kind == leads
+
+
+@pytest.mark.parametrize(("again", "leads"), [(0, "zero-window"), (2, "unreachable")])
+def test_syns_that_were_never_sent_again_do_not_lead(tmp_path: Path, again: int, leads: str) -> None:
+    made = scenes(tmp_path, 8)
+    for scene in made[:-1]:
+        scene.handshake(rtt_ms=20, lost_syns=again, answered=False)
+    closed_window(made[-1])
+    made[-1].wait_ms(3_000)
+    assert first(together(made)).kind == leads
+
+
+def broken_off(scene: Scene) -> None:
+    """A reset in the middle of a request, after an answer."""
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.client_sends(1_460, push=False)
+    scene.wait_ms(5)
+    scene.server_resets()
+
+
+def says_goodbye(scene: Scene) -> None:
+    """A small message after which the server resets at once, as after an unbind of LDAP."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(300)
+    scene.server_sends(700)
+    scene.client_acks()
+    scene.client_sends(43)
+    scene.server_resets()
+
+
+@pytest.mark.parametrize(("act", "leads"), [(broken_off, "reset"), (says_goodbye, "server-slow")])
+def test_connections_that_the_server_broke_off_come_before_milliseconds(
+    tmp_path: Path, act: Callable[[Scene], None], leads: str
+) -> None:
+    made = scenes(tmp_path, 6)
+    for scene in made[:2]:
+        act(scene)
+    for scene in made[2:]:
+        answers(scene, 60)
+    found = findings(together(made, "server"))
+    assert found[0].kind == leads
+    assert ("reset" in {row.kind for row in found}) == (leads == "reset")
+
+
+@pytest.mark.parametrize("idle_ms", [100, 0])
+def test_microseconds_lead_no_report_of_longer_idle_time(tmp_path: Path, idle_ms: float) -> None:
+    made = scenes(tmp_path, 3)
+    for scene in made:
+        scene.handshake(rtt_ms=0.1)
+        scene.download(500, think_ms=0.3)
+        scene.wait_ms(idle_ms)
+        scene.download(500)
+        scene.closes()
+    assert (first(together(made, "server")).kind == "server-slow") == (not idle_ms)
