@@ -68,10 +68,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         let bulk = pause.left_in_flight > 0 && pause.segments_at_start > INITIAL_WINDOW;
         return yes(
             "",
-            match (pause.context.brimful || bulk, alike || repeats_write(pause)) {
+            match (pause.context.brimful || bulk, alike) {
                 (true, _) => 0.6,
                 (false, true) => 0.75,
-                (false, false) => most.min(0.85),
+                (false, false) => most.min(if repeats_write(pause) { 0.75 } else { 0.85 }),
             },
         );
     }
