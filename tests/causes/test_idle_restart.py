@@ -191,3 +191,34 @@ def test_a_flight_no_smaller_than_the_old_window_is_no_lowered_one(scene: Scene)
     found = uploads(scene, 13 * 1_448)
     assert "idle-restart" not in found
     assert "cwnd-limited" in found
+
+
+def after_silence(scene: Scene, *, silence_ms: float, segments: int = 10) -> list[str]:
+    """Causes where flights of 10 and 20 segments come before a silence, and so many amid a write after it."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    for flight, push in ((10, False), (20, True)):
+        scene.server_sends(flight * 1_448, tso=1, push=push)
+        scene.client_acks()
+    scene.wait_ms(silence_ms)
+    scene.server_sends(segments * 1_448, tso=1, push=False)
+    scene.client_acks()
+    scene.server_sends(4 * 1_448, tso=1)
+    scene.client_acks()
+    return causes(scene, "server")
+
+
+@fires
+def test_a_burst_cut_at_the_initial_window_after_an_idle_is_a_restart_whatever_the_old_window(scene: Scene) -> None:
+    """RFC 5681 §4.1: FreeBSD restarts at ten segments, where Linux would halve the window of thirty once."""
+    assert "idle-restart" in after_silence(scene, silence_ms=400)
+
+
+@near_miss
+def test_a_burst_cut_at_the_initial_window_after_a_shorter_silence_is_no_restart(scene: Scene) -> None:
+    assert "idle-restart" not in after_silence(scene, silence_ms=150)
+
+
+@near_miss
+def test_a_burst_cut_at_another_size_after_an_idle_is_no_restart(scene: Scene) -> None:
+    assert "idle-restart" not in after_silence(scene, silence_ms=400, segments=8)

@@ -145,3 +145,30 @@ def test_a_pace_whose_acks_happen_to_come_just_before_each_frame_is_a_pace(scene
     scene.handshake(rtt_ms=16.9)
     scene.download(300_000, pace=490_000, tso=2)
     assert share(scene, "pacing", tap) > 0.8
+
+
+def kept_back(scene: Scene, *, push: bool) -> list[str]:
+    """Causes where whole segments leave at no ACK and at no one rate, and the end of each answer has PSH."""
+    scene.handshake(rtt_ms=100)
+    for answer in (((2, 40), (4, 70), (1, 31)), ((3, 45), (1, 33), (4, 60)), ((1, 36), (4, 52), (2, 38))):
+        scene.client_sends(147)
+        for segments, wait_ms in answer:
+            scene.server_sends(segments * 1_448, tso=1, push=push)
+            scene.wait_ms(wait_ms)
+        scene.server_sends(1_448)
+        scene.client_acks()
+    return causes(scene, "server")
+
+
+@fires
+def test_whole_segments_kept_back_in_the_middle_of_a_write_are_held_by_the_senders_timer(scene: Scene) -> None:
+    """FreeBSD's RACK rests after a burst in proportion to it and to a window that grows: no rate is the same twice."""
+    assert "pacing" in kept_back(scene, push=False)
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "pacing"]
+    assert len(rows) == 9
+    assert all(row["confidence"] < 0.8 for row in rows)
+
+
+@near_miss
+def test_whole_segments_that_each_end_a_write_are_not_kept_back(scene: Scene) -> None:
+    assert "pacing" not in kept_back(scene, push=True)

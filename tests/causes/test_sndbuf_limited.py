@@ -326,3 +326,21 @@ def test_messages_of_some_bytes_fill_no_buffer_where_the_segments_size_is_unknow
             scene.server_sends(52)
         scene.client_acks()
     assert "sndbuf-limited" not in causes(scene, "server", drop=SYNS)
+
+
+@fires
+@pytest.mark.parametrize("segments", [12, 24])
+def test_a_writer_woken_at_every_second_ack_fills_its_buffer_again(scene: Scene, segments: int) -> None:
+    """BSD wakes a writer for SO_SNDLOWAT, 2,048 bytes; PSH ends each pair, because nothing is left in the buffer."""
+    scene.handshake(rtt_ms=80)
+    scene.download(600_000, send_buffer=segments * 1_448, low_water=2_048, tso=1, ack_every=1)
+    assert share(scene, "sndbuf-limited", "server") > 0.6
+
+
+@near_miss
+def test_a_window_that_stands_below_the_buffer_is_no_buffer(scene: Scene) -> None:
+    """No segment but the end of the data has PSH: more is in the buffer, whatever ACK came."""
+    scene.handshake(rtt_ms=80)
+    scene.server.congestion.ssthresh = scene.server.congestion.cwnd
+    scene.download(400_000, send_buffer=40 * 1_448, low_water=2_048, tso=1, ack_every=1)
+    assert share(scene, "sndbuf-limited", "server") == 0

@@ -26,6 +26,8 @@ class Plan:
     tso: int = 2
     """Segments in a frame at most."""
     send_buffer: int | None = None
+    low_water: int | None = None
+    """Bytes that are free before a blocked writer wakes (BSD SO_SNDLOWAT); None: a third of the buffer, as on Linux."""
     nodelay: bool = False
     pace: float | None = None
     """Bytes a second after the first ten segments."""

@@ -71,7 +71,9 @@ class Sender:
         """The application's write() copies what fits into the send buffer."""
         queued = self.written - self.host.una
         limit = self.plan.send_buffer
-        if self.backlog and not (self.blocked and limit and queued > REFILL * limit):
+        least = self.plan.low_water
+        full = limit and (limit - queued < least if least else queued > REFILL * limit)
+        if self.backlog and not (self.blocked and full):
             taken = min(self.backlog, limit - queued if limit else self.backlog)
             self.written += taken
             self.backlog -= taken

@@ -16,8 +16,9 @@
 //!           window ended within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier
 //!           one was; or, away from the sender, bursts that all ended within a write brought more from round trip to round trip from the write's
 //!           beginning on; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
-//!           half of the flight released nothing for longer than paths and hosts vary; nor in slow start where flights stand over
-//!           {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short writes are
+//!           half of the flight released nothing for longer than paths and hosts vary; nor where, at the sender, the data left by
+//!           itself long after ACKs that had made room for more; nor in slow start where flights stand over {plateau_rounds}
+//!           rounds; nor by the model where the last segment was short and had PSH, as not each has, or short writes are
 //!           out, and no ACK at the sender let the next one go: all that had been written was out. From a sender that sets PSH on each
 //!           segment no ACK of almost nothing counts, nor where flights get smaller without a loss: not each stack waits until more of
 //!           its buffer is free
@@ -99,7 +100,7 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     let silent = pause.fell_silent() && !longer && !late;
     // A congestion window lets go at each ACK.
     let by_message = pause.is_let_go_by_message() && pause.acks_let_nothing_go();
-    if pause.first || pause.flight_at_start == 0 || silent || let_half_pass(pause) || by_message {
+    if pause.first || pause.flight_at_start == 0 || silent || let_half_pass(pause) || left_late(pause) || by_message {
         return Verdict::No;
     }
     match by_model(pause, limits) {
@@ -112,6 +113,14 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
             proof.map_or(other, Verdict::Yes)
         }
     }
+}
+
+/// At the sender the data left long after the ACK that had made room for two segments, and at no other: a full window lets go
+/// at the ACK, and a frame that Linux keeps back (`tcp_tso_should_defer`) leaves at the next one.
+fn left_late(pause: &Pause) -> bool {
+    let alone = pause.near_sender() && pause.ended && !pause.released_by_ack() && pause.losses == 0;
+    let late = || pause.after_ack().is_some_and(|span| span > pause.tolerance().times(3));
+    alone && pause.acked >= i64::from(2 * pause.mss) && late()
 }
 
 /// Divisor of the flight: ACKs of so much that release nothing have met no full window.

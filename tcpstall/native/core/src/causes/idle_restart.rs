@@ -3,11 +3,11 @@
 //! Rule      the congestion window is full while it is still below what it was before an idle longer than the
 //!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
 //!           climb after that idle from less than what was out before it (the trait `after idle`); or in {cut_turns} exchanges in a
-//!           row at least the first burst after an idle stops at the same count, a little below the lowered window. Not where
-//!           less than the lowered window was out, without a climb: a loss had left that; nor where no less than the old window was out;
-//!           nor where flights stand at the same level
-//!           over {plateau_rounds} rounds, the next one included: a window in slow start grows; nor, without a climb away from the sender,
-//!           for much less than a round trip: no window holds a sender that shortly
+//!           row at least the first burst after an idle stops at the same count, a little below the lowered window; or the first
+//!           burst after that idle ends within a write at the initial window, and its ACK lets more go. Not where less than the
+//!           lowered window was out, without a climb: a loss had left that; nor where no less than the old window was out; nor where
+//!           flights stand at the same level over {plateau_rounds} rounds, the next one included: a window in slow start grows;
+//!           nor, without a climb away from the sender, for much less than a round trip: no window holds a sender that shortly
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`
@@ -23,6 +23,7 @@ use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, yes};
 use crate::pause::Pause;
+use crate::sender::cwnd::INITIAL_WINDOW;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::IdleRestart, judge };
 
@@ -33,7 +34,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // No idle period leaves less than the initial window (RFC 5681 §4.1).
     let below = |lowered: u32| 5 * pause.segments_at_start < 4 * lowered;
-    if pause.context.read.climb == 0 && pause.cwnd_after_idle.is_some_and(below) {
+    let initial = restarts_at_initial(pause);
+    if pause.context.read.climb == 0 && pause.cwnd_after_idle.is_some_and(below) && !initial {
         return Verdict::No;
     }
     if pause.context.stands_next
@@ -60,9 +62,19 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
             let most = if fits && !stands_in_queue(pause) { 1.0 } else { 0.75 };
             Verdict::Yes(Proof { detail: details::CLIMB, confidence: proof.confidence.min(most) })
         }
-        _ if restarts_alike(pause, limits) => yes(details::CLIMB, MODEL_APART),
+        _ if initial || restarts_alike(pause, limits) => yes(details::CLIMB, MODEL_APART),
         other => other,
     }
+}
+
+/// The first burst after the idle period broke off within a write at the initial window, whatever the window was before, and its
+/// ACK let more go: RFC 5681 §4.1 restarts there.
+fn restarts_at_initial(pause: &Pause) -> bool {
+    let initial = pause.context.traits.initial_window.value.unwrap_or(INITIAL_WINDOW);
+    let first = pause.before.bytes as i64 == pause.flight_at_start && pause.segments_at_start == initial;
+    let lowered = pause.cwnd_before_idle.is_some_and(|before| before > initial) && pause.losses == 0;
+    let waits = pause.in_mid_write() && pause.released_soon() && !pause.is_turn() && pause.has_room() == Some(true);
+    first && lowered && waits
 }
 
 /// Exchange after exchange the first burst after an idle period stopped at the same count, with more to send, and little
@@ -75,7 +87,7 @@ fn restarts_alike(pause: &Pause, limits: &Limits) -> bool {
     alike && first && waits && below && pause.losses == 0
 }
 
-/// Confidence where the modelled window has room, and only the likeness of the exchanges tells.
+/// Confidence where the modelled window has room, and only the likeness of the exchanges or the initial window tells.
 const MODEL_APART: f32 = 0.7;
 
 /// Ratio of a round trip to the base round trip from which at least half of what was in flight stood in a queue.

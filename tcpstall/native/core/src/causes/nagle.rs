@@ -11,7 +11,7 @@
 //!           (`tail-held`). Not with more than one short segment in flight: their sender holds none back
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
-//! Abstains  never; where payload or the FIN of the peer reached the sender between its last data and its next, as the ACK did,
+//! Abstains  never; unsure where writes of one size follow each other, because the next may have come late in the wait; where payload or the FIN of the peer reached the sender between its last data and its next, as the ACK did,
 //!           the wait is `app-limited`, and this cause is also possible; unsure where this sender had several short segments in
 //!           flight before, and after a timeout that the tap saw only as a silence
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
@@ -72,7 +72,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
             match (pause.context.brimful || bulk, alike) {
                 (true, _) => 0.6,
                 (false, true) => 0.75,
-                (false, false) => most.min(0.85),
+                (false, false) => most.min(if repeats_write(pause) { 0.75 } else { 0.85 }),
             },
         );
     }
@@ -108,6 +108,13 @@ pub(super) fn does_not_hold(pause: &Pause) -> bool {
     let full = i64::from(pause.mss) - MOST_OPTIONS;
     let others = i64::from(pause.segments_at_start) - 1;
     pause.mss_known && !pause.flight_unknown && others > 0 && pause.flight_at_start < others * full
+}
+
+/// What the ACK let go and the write before it are of one size, or several such writes: these come at times of their own, and
+/// this one may have come late in the wait.
+fn repeats_write(pause: &Pause) -> bool {
+    let (write, next) = (u64::from(pause.before.last_frame).max(1), pause.after.clump.first_bytes.max(1));
+    next.is_multiple_of(write) || write.is_multiple_of(next)
 }
 
 /// The last frame lacks no more of whole segments than TCP options take: its segments may be full ones.

@@ -4,10 +4,13 @@
 //!           at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst before it that were too short to be pauses.
 //!           With nothing left in flight what left before the last clump must not have left three times as fast,
 //!           and the bursts on both sides must not both end with PSH; segments that all carry it are writes, whatever is in
-//!           flight. Not where silences have one length, however much was sent before them: that is an application's beat
+//!           flight. Not where silences have one length, however much was sent before them: that is an application's beat. Or, at
+//!           the sender, more was queued, as missing PSH shows, both windows had room, and whole segments followed at no ACK: then
+//!           no rate is needed
 //! Evidence  `burst_bytes`, the pause's length
-//! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR
-//! Abstains  too few pauses to see a rate: then it says no
+//! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR; FreeBSD `tcp_hpts`, `rack_get_pacing_delay`
+//! Abstains  too few pauses to see a rate, where PSH does not show more data: then it says no. Never sure without a rate: a file
+//!           that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same
 //! Looks like `app-limited` (a pause after a sub-MSS segment, or writes of whole segments at an even beat), `sndbuf-limited` (each pause ends at an ACK)
 
 use super::cause::Cause;
@@ -21,6 +24,9 @@ pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
 /// Share of pauses that end at an ACK, from which the sender waits for ACKs.
 const CLOCKED: f64 = 0.7;
 
+/// Share of pauses that end at an ACK, below which the ACKs come then by chance.
+const SELDOM: f64 = 0.3;
+
 /// Other pauses of the same rate that are no accident.
 const MANY: u32 = 8;
 
@@ -33,6 +39,16 @@ const A_BURST: Nanos = Nanos::from_millis(10);
 const KEPT: u32 = 16;
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    match at_a_rate(pause, limits) {
+        Verdict::No if kept_back(pause) => {
+            yes("", if pause.context.pace_agreement >= limits.pace_agreement { 0.75 } else { NO_RATE })
+        }
+        other => other,
+    }
+}
+
+/// Bytes and pauses make the same rate.
+fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     let context = &pause.context;
     if pause.before.pushed && pause.after.pushed && (pause.left_in_flight == 0 || are_writes(pause)) {
         // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
@@ -70,6 +86,26 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
 }
 
+/// More was queued, both windows had room, and no ACK let it go: at the sender nothing but its own timer holds data back then.
+/// Where that timer lets most of the data go, some of it meets an ACK.
+fn kept_back(pause: &Pause) -> bool {
+    // Where the path is unknown, so is the place of the tap.
+    let at_sender = pause.near_sender() && pause.rtt() > Nanos::ZERO && !pause.multipath;
+    let queued = pause.in_mid_write() || pause.cut_short;
+    // A host keeps less than a segment back for its own reasons (RFC 896).
+    let goes_on = pause.ended && queued && pause.peer_bytes == 0 && pause.after.first_frame >= pause.mss;
+    let seen = pause.unseen.is_nothing() && !pause.acks_lost && !pause.flight_unknown;
+    let open = pause.has_room() == Some(true) && pause.closed.is_none();
+    let calm = !pause.recovering && pause.retransmissions == 0 && pause.loss_hints == 0 && pause.hole.is_none();
+    let context = &pause.context;
+    let most = if context.on_beat { CLOCKED } else { SELDOM };
+    let by_chance = context.pace.is_some() && context.released_share <= most;
+    at_sender && goes_on && seen && open && calm && (!pause.released_by_ack() || by_chance)
+}
+
+/// Confidence without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same.
+const NO_RATE: f32 = 0.6;
+
 /// Each segment on both sides carried PSH. With several segments to a mark it may be that of a larger write, or of half
 /// the window (Linux `forced_push`).
 fn are_writes(pause: &Pause) -> bool {
@@ -81,5 +117,5 @@ fn are_writes(pause: &Pause) -> bool {
 
 /// The sender, or something that looks like it, spaced its segments out.
 pub(super) fn spaced(pause: &Pause, limits: &Limits) -> bool {
-    matches!(judge(pause, limits), Verdict::Yes(_))
+    matches!(at_a_rate(pause, limits), Verdict::Yes(_))
 }

@@ -43,6 +43,8 @@ pub struct Burst {
     pub closes: bool,
     /// Frames with PSH.
     pub pushes: u32,
+    /// Before an ACK that let more go, the last frame had no PSH.
+    pub breaks_off: bool,
     /// Last packet.
     pub last_packet: PacketNo,
     /// ACKs of new data that released the burst: those of the pause before it, and those that came during the burst.
@@ -53,6 +55,6 @@ pub struct Burst {
 
 packed!(Clump { start, bytes, count, longest_silence, first_bytes });
 packed!(Burst {
-    marks { pushed, closes }
+    marks { pushed, closes, breaks_off }
     start, end, bytes, frames, in_flight, first_frame, last_frame, pushes, last_packet, acks, clump,
 });

@@ -27,13 +27,14 @@ impl Burst {
 }
 
 impl Facts {
-    /// Each ACK released several segments, and the last of them alone carried PSH: each time the sender sent all that its
-    /// buffer held (4.4BSD `tcp_output`). A window would have kept some of it back. A frame of several segments shows
-    /// nothing, because Linux marks its frames.
+    /// ACKs released several segments at a time, and the last of them alone carried PSH: each time the sender sent all that its
+    /// buffer held (4.4BSD `tcp_output`, which wakes a writer once `SO_SNDLOWAT` bytes are free, perhaps at every second ACK).
+    /// A window would have kept some of it back. A frame of several segments shows nothing, because Linux marks its frames.
     pub fn sent_all(&self) -> bool {
         let burst = &self.before;
-        let marked = burst.pushed && burst.pushes == burst.acks.max(1) && u64::from(burst.pushes) < burst.frames;
-        marked && self.near_sender() && burst.bytes <= burst.frames * u64::from(self.mss)
+        let marked = burst.pushed && !burst.breaks_off && u64::from(burst.pushes) < burst.frames;
+        let once = burst.pushes <= burst.acks.max(1);
+        marked && once && self.near_sender() && burst.bytes <= burst.frames * u64::from(self.mss)
     }
 
     /// The write broke off: away from the sender all data was acknowledged in the middle of a write, whose end carries

@@ -56,6 +56,7 @@ impl Builder {
             *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_silence, ..*clump };
         }
         burst.acks += self.open.acks;
+        burst.breaks_off |= self.open.acks > 0 && burst.frames > 0 && !burst.pushed;
         self.lengthen(segment, bytes, half);
         if self.open.rare_ones().is_some() {
             self.ends_rare(segment.time, half);

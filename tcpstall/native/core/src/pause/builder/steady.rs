@@ -117,6 +117,7 @@ impl Builder {
             // There was no pause: the ACK leaves nothing but this.
             self.heard = time;
             self.burst.acks += 1;
+            self.burst.breaks_off |= !self.burst.pushed;
             if let Some(bottleneck) = &mut self.bottleneck {
                 bottleneck.on_data(segment.time);
             }

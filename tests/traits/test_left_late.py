@@ -1,0 +1,30 @@
+"""Data that leaves at the sender long after the ACK that made room for it met no full congestion window."""
+
+from tests.causes.triple import causes
+from tests.scene import Scene
+
+
+def after_room(scene: Scene, *, late_ms: float) -> list[str]:
+    """Causes where an ACK makes room for six segments in a full window, and more leaves only so much later."""
+    scene.handshake(rtt_ms=50)
+    scene.client_sends(147)
+    scene.server_sends(10 * 1_448, tso=1, push=False)
+    scene.client_acks(upto=4 * 1_448)
+    scene.server_sends(8 * 1_448, tso=1, push=False)
+    scene.client_acks(upto=10 * 1_448)
+    scene.wait_ms(25 + late_ms)
+    scene.server_sends(12 * 1_448, tso=1, push=False)
+    scene.client_acks()
+    scene.server_sends(1_448)
+    scene.client_acks()
+    scene.client_sends(147)
+    scene.server_sends(1_448)
+    return causes(scene, "server")
+
+
+def test_what_leaves_long_after_the_ack_that_made_room_waited_for_no_window(scene: Scene) -> None:
+    assert after_room(scene, late_ms=20)[:3] == ["cwnd-limited", "pacing", "cwnd-limited"]
+
+
+def test_what_leaves_at_the_ack_that_made_room_waited_for_the_window(scene: Scene) -> None:
+    assert "pacing" not in after_room(scene, late_ms=0)
