@@ -118,9 +118,8 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
 /// At the sender the data left long after the ACK that had made room for two segments, and at no other: a full window lets go
 /// at the ACK, and a frame that Linux keeps back (`tcp_tso_should_defer`) leaves at the next one.
 fn left_late(pause: &Pause) -> bool {
-    let alone = pause.near_sender() && pause.ended && !pause.released_by_ack() && pause.losses == 0;
-    let late = || pause.after_ack().is_some_and(|span| span > pause.tolerance().times(3));
-    alone && pause.acked >= i64::from(2 * pause.mss) && late()
+    let alone = pause.near_sender() && pause.left_by_itself() && pause.losses == 0;
+    alone && pause.acked >= i64::from(2 * pause.mss)
 }
 
 /// Divisor of the flight: ACKs of so much that release nothing have met no full window.

@@ -100,7 +100,7 @@ fn kept_back(pause: &Pause) -> bool {
     let context = &pause.context;
     let most = if context.on_beat { CLOCKED } else { SELDOM };
     let by_chance = context.pace.is_some() && context.released_share <= most;
-    at_sender && goes_on && seen && open && calm && (!pause.released_by_ack() || by_chance)
+    at_sender && goes_on && seen && open && calm && (pause.left_by_itself() || by_chance)
 }
 
 /// Confidence without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same.

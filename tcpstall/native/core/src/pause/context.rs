@@ -202,7 +202,7 @@ fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
         }
     }
     let creeps = |run: &&[usize]| {
-        let growth = segments(run[run.len() - 1]) - segments(run[0]);
+        let growth = segments(run[run.len() - 1]).saturating_sub(segments(run[0]));
         // From the floor of ssthresh (RFC 5681 §3.1) the first steps take longest: half a segment of growth on two is
         // not sent yet.
         let short = u32::from(segments(run[0]) <= 2 && growth >= 2);

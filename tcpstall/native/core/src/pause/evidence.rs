@@ -19,6 +19,8 @@ use crate::time::Nanos;
 
 /// Divisor of a round trip: within half of it data follows the ACK that released it, however much the path jitters.
 const SOON: i64 = 2;
+/// Times within which a busy host answers an ACK, in tolerances of an idle one.
+const HOST_BUSY: i64 = 3;
 
 /// Facts about a pause between two bursts of one sender, or after its last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -265,6 +267,12 @@ impl Facts {
     /// hardly be as quick.
     pub fn released_at_once(&self) -> bool {
         self.released_by_ack() && self.after_ack().is_none_or(|span| span <= self.answer_time())
+    }
+
+    /// New data left by itself: no ACK came in the time before it in which a host, however busy, answers one.
+    pub fn left_by_itself(&self) -> bool {
+        let late = || self.after_ack().is_none_or(|span| span > self.tolerance().times(HOST_BUSY));
+        self.ended && !self.released_by_ack() && late()
     }
 
     /// An ACK ended the pause; away from the sender the path may have lengthened the way of either.
