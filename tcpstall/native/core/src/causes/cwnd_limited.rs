@@ -87,7 +87,7 @@ fn by_rounds(pause: &Pause) -> Option<Proof> {
 
 /// Later flights were larger by more than a quarter.
 fn is_outgrown(pause: &Pause) -> bool {
-    4 * pause.context.read.most_later > 5 * pause.segments_held
+    4 * u64::from(pause.context.read.most_later) > 5 * u64::from(pause.segments_held)
 }
 
 /// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
@@ -191,7 +191,7 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
         read.first_wait && pause.from_start && pause.segments_held < INITIAL_WINDOW && is_outgrown(pause) && !stands;
     // Without a loss a sender that watches the delay lowers its window (LEDBAT: RFC 6817 §2.4.2). Linux lets one first
     // write exceed a small buffer, so one larger flight shows nothing; away from the sender flights may seem to swing.
-    let below = |flight: u32| 4 * pause.segments_held <= 3 * flight;
+    let below = |flight: u32| 4 * u64::from(pause.segments_held) <= 3 * u64::from(flight);
     let before = if pause.near_sender() { read.twice_before } else { read.often_before };
     // A window that watches the delay moves with it every few round trips; a small one may rest at its minimum.
     let rests = pause.context.plateau_rounds >= RESTS && pause.segments_held > INITIAL_WINDOW;

@@ -33,7 +33,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     // No idle period leaves less than the initial window (RFC 5681 §4.1).
-    let below = |lowered: u32| 5 * pause.segments_at_start < 4 * lowered;
+    let below = |lowered: u32| 5 * u64::from(pause.segments_at_start) < 4 * u64::from(lowered);
     let initial = restarts_at_initial(pause);
     if pause.context.read.climb == 0 && pause.cwnd_after_idle.is_some_and(below) && !initial {
         return Verdict::No;

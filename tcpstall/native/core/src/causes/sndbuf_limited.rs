@@ -67,7 +67,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let most = pause.context.read.most_before.max(pause.context.read.most_later);
     let alone = pause.context.lone && (exceeds(most, pause) || !pause.context.repeated);
     // A window that grows more slowly than modelled (RFC 3465: not all count each segment) makes a flight larger than all others.
-    let grown = 4 * pause.segments_at_start > 5 * most;
+    let grown = 4 * u64::from(pause.segments_at_start) > 5 * u64::from(most);
     if !plateau && (alone || grown || !pause.context.mostly_refilled) {
         return Verdict::CannotTell(Missing::ROUNDS);
     }
