@@ -11,7 +11,11 @@ from typing import Any, Self, final
 from tcpstall.labels import Label
 
 __all__ = [
+    "BURSTS",
+    "EARLY_END",
+    "FULL_QUEUE",
     "LEAST_SIZE",
+    "NO_QUEUE",
     "SEGMENT_OVERHEAD",
     "CaptureStatus",
     "CauseInfo",
@@ -50,6 +54,18 @@ __all__ = [
     "whole_records",
     "write",
 ]
+
+FULL_QUEUE: str
+"""Advice where a queue stood at nearly all losses."""
+
+BURSTS: str
+"""Advice where none stood, and the path let no more than a burst or a rate through."""
+
+NO_QUEUE: str
+"""Advice where none stood."""
+
+EARLY_END: str
+"""Advice where nothing was lost, and the congestion window grows slowly."""
 
 LEAST_SIZE: int
 """Smallest buffer that is worth setting, bytes: Linux's default for a new socket."""

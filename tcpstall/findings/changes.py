@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from tcpstall import _core
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import FAILURES, RATES, Finding
 from tcpstall.model.losses import Losses
@@ -12,14 +13,6 @@ __all__ = ["advice", "gain", "remedy"]
 _FASTER_START = "raise initcwnd (ip route … initcwnd), or reuse connections"
 
 _RECOVERY = "find the losses, or a congestion control that recovers faster"
-
-_BURSTS = "find the policer or small buffer that lets no larger burst through, or pace the sender (fq, BBR)"
-
-_NO_QUEUE = "look for a bad link or a policer: no queue was full"
-
-_FULL_QUEUE = "the path's queue overflowed: shape below its rate (fq_codel, CAKE), or keep it short (BBR)"
-
-_EARLY_END = "find why slow start ended: HyStart, a remembered threshold (ip tcp_metrics), losses before the capture"
 
 _PACING = "look at its pacing rate (SO_MAX_PACING_RATE, fq maxrate, BBR)"
 
@@ -106,7 +99,7 @@ def advice(finding: Finding) -> str:
         case "rwnd-limited" if finding.example and finding.example.fills_unscaled_window:
             return _SCALING
         case "cwnd-limited" if finding.detail == Detail.CONGESTION_AVOIDANCE and not finding.retransmitted_bytes:
-            return _EARLY_END
+            return _core.EARLY_END
         case "cwnd-limited":
             return _BY_DETAIL.get(("cwnd-limited", finding.detail), "find what keeps the congestion window small")
     return _BY_DETAIL.get((finding.kind, finding.detail), _ADVICE.get(finding.kind, ""))
@@ -115,8 +108,8 @@ def advice(finding: Finding) -> str:
 def _against(losses: Losses) -> str:
     """The change, by what lost the data."""
     if losses.met_a_queue:
-        return _FULL_QUEUE
-    return _BURSTS if losses.at_a_limit else _NO_QUEUE
+        return _core.FULL_QUEUE
+    return _core.BURSTS if losses.at_a_limit else _core.NO_QUEUE
 
 
 def gain(finding: Finding) -> str:

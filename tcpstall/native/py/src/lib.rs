@@ -38,6 +38,14 @@ mod _core {
     #[pymodule_export]
     use super::pair::{Pairing, pair};
     #[pymodule_export]
+    const BURSTS: &str = tcpstall_core::results::loss_advice::BURSTS;
+    #[pymodule_export]
+    const EARLY_END: &str = tcpstall_core::results::loss_advice::EARLY_END;
+    #[pymodule_export]
+    const FULL_QUEUE: &str = tcpstall_core::results::loss_advice::FULL_QUEUE;
+    #[pymodule_export]
+    const NO_QUEUE: &str = tcpstall_core::results::loss_advice::NO_QUEUE;
+    #[pymodule_export]
     use super::parquet::parquet;
     #[pymodule_export]
     use super::peek::{Peek, peek};

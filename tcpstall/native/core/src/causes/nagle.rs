@@ -11,9 +11,10 @@
 //!           (`tail-held`). Not with more than one short segment in flight: their sender holds none back
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
-//! Abstains  never; unsure where writes of one size follow each other, because the next may have come late in the wait; where payload or the FIN of the peer reached the sender between its last data and its next, as the ACK did,
-//!           the wait is `app-limited`, and this cause is also possible; unsure where this sender had several short segments in
-//!           flight before, and after a timeout that the tap saw only as a silence
+//! Abstains  never; where payload or the FIN of the peer reached the sender between its last data and its next, as the ACK did,
+//!           the wait is `app-limited`, and this cause is also possible; unsure where writes of one size follow each other,
+//!           because the next may have come late in the wait, where this sender had several short segments in flight before,
+//!           and after a timeout that the tap saw only as a silence
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
 use super::cause::Cause;

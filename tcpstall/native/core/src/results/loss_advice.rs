@@ -6,10 +6,16 @@ use super::rows::{FlowRow, StallRow};
 use crate::causes::{Cause, details};
 use crate::flow::End;
 
-const FULL_QUEUE: &str = "the path's queue overflowed: shape below its rate (fq_codel, CAKE), or keep it short (BBR)";
-const BURSTS: &str = "find the policer or small buffer that lets no larger burst through, or pace the sender (fq, BBR)";
-const NO_QUEUE: &str = "look for a bad link or a policer: no queue was full";
-const EARLY_END: &str =
+/// A queue stood at nearly all losses.
+pub const FULL_QUEUE: &str =
+    "the path's queue overflowed: shape below its rate (fq_codel, CAKE), or keep it short (BBR)";
+/// None stood, and the path let no more than a burst or a rate through.
+pub const BURSTS: &str =
+    "find the policer or small buffer that lets no larger burst through, or pace the sender (fq, BBR)";
+/// None stood.
+pub const NO_QUEUE: &str = "look for a bad link or a policer: no queue was full";
+/// Nothing was lost, and the window grows slowly.
+pub const EARLY_END: &str =
     "find why slow start ended: HyStart, a remembered threshold (ip tcp_metrics), losses before the capture";
 
 /// Replaces the cause's advice by what the losses show.

@@ -15,7 +15,7 @@ mod json;
 pub mod known;
 pub mod ledger;
 mod lists;
-mod loss_advice;
+pub mod loss_advice;
 pub mod losses;
 mod notes;
 pub mod numbers;
