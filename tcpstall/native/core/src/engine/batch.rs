@@ -211,7 +211,14 @@ impl Batch {
 
     /// Deals the segments to shards.
     pub(super) fn deal(&mut self, dealer: &mut Dealer) {
-        dealer.deal(&self.segments[..self.length], &mut self.dealt);
+        dealer.deal(&self.segments[..self.length], self.latest(), &mut self.dealt);
+    }
+
+    /// The latest time of a segment, once the batch is sorted.
+    fn latest(&self) -> Nanos {
+        // Where the clock was set back, earlier parts may end later.
+        let from = if self.sorted_from == 0 { self.length.saturating_sub(1) } else { 0 };
+        self.segments()[from..].iter().map(|segment| segment.time).max().unwrap_or(Nanos(i64::MIN))
     }
 
     /// Notes that the payload of the last segment begins a known protocol element.

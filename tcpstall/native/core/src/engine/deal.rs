@@ -78,9 +78,9 @@ impl Dealer {
         (self.next, self.latest, self.load) = (next, latest, load);
     }
 
-    /// Deals the segments of a batch. What shards take is told with a delay of [`BATCHES`], which is the same for any
+    /// Deals the segments of a batch, of which the latest comes at `newest`. What shards take is told with a delay of [`BATCHES`], which is the same for any
     /// number of threads.
-    pub(super) fn deal(&mut self, segments: &[Segment], dealt: &mut Dealt) {
+    pub(super) fn deal(&mut self, segments: &[Segment], newest: Nanos, dealt: &mut Dealt) {
         self.batches += 1;
         if self.batches > BATCHES
             && let Some(load) = self.loads.pop_front()
@@ -89,13 +89,12 @@ impl Dealer {
         }
         dealt.elsewhere = elsewhere(&self.load);
         dealt.places.iter_mut().for_each(Vec::clear);
-        (dealt.first, dealt.latest, dealt.newest) = (self.next, self.latest, Nanos(i64::MIN));
+        (dealt.first, dealt.latest, dealt.newest) = (self.next, self.latest, newest);
         for (place, segment) in (0..).zip(segments) {
-            dealt.newest = dealt.newest.max(segment.time);
             dealt.places[shard_of(segment)].push(place);
         }
         self.next += segments.len() as u64;
-        self.latest = self.latest.max(dealt.newest);
+        self.latest = self.latest.max(newest);
     }
 
     /// Takes in what the flows of each shard took after a batch, in the order of the batches.
@@ -181,7 +180,8 @@ mod tests {
         let told = |pauses| (1..=SHARDS).map(move |shard| Load { pauses: pauses * shard, ..Load::default() });
         let mut heard = Vec::new();
         for batch in 0..2 * BATCHES {
-            dealer.deal(&[segment(1, 1, batch as i64)], &mut dealt);
+            let segment = segment(1, 1, batch as i64);
+            dealer.deal(&[segment], segment.time, &mut dealt);
             heard.push(dealt.elsewhere[0].pauses);
             dealer.learns(of_shards(told(batch + 1)));
         }
