@@ -36,8 +36,9 @@ class Losses:
 
     @property
     def met_none(self) -> bool:
-        """True where no queue stood at nearly all losses."""
-        return self._are_nearly_all(self.unqueued)
+        """True where no queue stood at nearly all losses, or at a third of them, and one rate passed between all."""
+        some = self.unqueued >= _LOSSES and 3 * self.unqueued >= self.counted and 5 * self.queued <= self.counted
+        return self._are_nearly_all(self.unqueued) or (self.rate_bytes_per_s is not None and some)
 
     def _are_nearly_all(self, some: int) -> bool:
         return some >= _LOSSES and 5 * some >= 4 * self.counted

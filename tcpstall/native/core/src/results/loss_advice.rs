@@ -60,6 +60,9 @@ mod tests {
         assert_eq!(told(5, 0, 5, Some(39_096)), Some(BURSTS));
         let at_a_rate = LossesRow { rate_bytes_per_s: Some(1_250_000), ..LossesRow::default() };
         assert_eq!(advice(LossesRow { counted: 5, unqueued: 5, ..at_a_rate }), Some(BURSTS));
+        assert_eq!(advice(LossesRow { counted: 9, unqueued: 3, queued: 1, ..at_a_rate }), Some(BURSTS));
+        assert_eq!(advice(LossesRow { counted: 9, unqueued: 3, queued: 2, ..at_a_rate }), None);
+        assert_eq!(told(9, 1, 3, Some(39_096)), None);
         assert_eq!(told(5, 3, 2, Some(39_096)), None);
         assert_eq!(told(2, 0, 2, None), None);
     }
