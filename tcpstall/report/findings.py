@@ -6,7 +6,6 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tcpstall.findings import Finding, advice, evidence, gain, headline, remedy, where
-from tcpstall.findings.finding import RATES
 from tcpstall.findings.words import flows_of, spread
 from tcpstall.units import counted, duration
 
@@ -65,10 +64,8 @@ def facts(finding: Finding) -> str:
 
 
 def _time(finding: Finding) -> str:
-    """Recoverable time, or else the time; nothing for a failure that took no time."""
-    known = finding.kind not in RATES and finding.recoverable_ns is not None
-    span = finding.recoverable_ns if known else finding.time_ns
-    return f"{duration(span)}  " if span else ""
+    """The time that it took; nothing for a failure that took none."""
+    return f"{duration(finding.time_ns)}  " if finding.time_ns else ""
 
 
 def _fitted(line: str, parts: Sequence[str], width: int) -> str:

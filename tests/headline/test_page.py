@@ -58,6 +58,19 @@ def test_the_page_and_the_ticket_of_one_flow_begin_with_what_the_terminal_begins
     assert "shows it</a>" not in page  # there is no other flow
 
 
+def test_a_finding_takes_as_long_in_the_list_as_in_the_first_line_whatever_can_be_given_back(
+    here: Run, scene: Scene
+) -> None:
+    scene.handshake(rtt_ms=60, lost_syns=1)
+    scene.download(5_000)
+    scene.closes()
+    row = json.loads(here("analyze", scene.capture("client"), "--format", "json").stdout)["findings"][0]
+    assert 0 < row["recoverable_ns"] < row["time_ns"]
+    first, *rest = here("analyze", scene.capture("client"), COLUMNS="1000").stdout.splitlines()
+    took = first.partition(" took ")[2].partition(":")[0]
+    assert any(line.startswith(f"1  {took}  ") for line in rest)
+
+
 def test_stalls_are_told_where_somebody_asks(here: Run, scene: Scene) -> None:
     KINDS["cwnd-limited"][0](scene)
     capture = scene.capture("client")
