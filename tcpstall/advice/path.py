@@ -56,7 +56,7 @@ def find_losses(case: Case) -> Remedy:
 
 
 def _what_drops(case: Case) -> str:
-    """What must be so, by the path at the losses."""
+    """Conditions of the change, by the path at the losses."""
     losses = case.flow.directions[case.sender].losses
     if losses and losses.met_none:
         return "somebody can mend a bad link or a policer: no queue stood when data was lost"

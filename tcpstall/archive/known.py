@@ -33,7 +33,7 @@ _LAST = "\U0010ffff"
 
 @contextmanager
 def known(store: Store, wanted: Wanted) -> "Iterator[Known]":
-    """What a store knows, to be asked by one scan. Raises CannotOpen.
+    """Captures that a store knows, for one scan. Raises CannotOpen.
 
     Of a store of which something is to be repeated all rows are looked at.
     """

@@ -87,4 +87,4 @@ def _iceberg() -> Callable[[Path, str, Any], None]:
 
 
 LAKES: Mapping[str, Callable[[], Callable[[Path, str, Any], None]]] = {"delta": _delta, "iceberg": _iceberg}
-"""What writes a table of each kind."""
+"""Writer of each kind of table."""

@@ -166,7 +166,7 @@ class _Scan:
         return self._summary
 
     def _tasks(self, plans: Iterator[Plan]) -> Iterator[Task]:
-        """What is planned, as it is planned; what needs no scan is committed before."""
+        """Tasks as they are planned. Sets that need no scan are committed before."""
         captures = size = 0
         for plan in plans:
             self._summary.known += plan.known

@@ -1,4 +1,4 @@
-"""What is to be scanned and nobody has begun: large sets one by one, small ones in portions."""
+"""Sets to scan that no worker has begun: large sets one by one, small ones in portions."""
 
 from bisect import insort
 from collections import deque
@@ -18,7 +18,7 @@ _PORTION_SETS = 400
 
 
 def worth(workers: int, files: int, size: int) -> int:
-    """How many of the workers shorten a scan of so many files and bytes; at least one."""
+    """Number of workers that shorten a scan of `files` and `size` bytes; at least one."""
     return max(1, min(workers, files, 1 + size // _WORTH_A_WORKER_BYTES))
 
 
@@ -51,7 +51,7 @@ class ToDo:
         self._again.append((task, deaths))
 
     def add_rest(self, task: Task) -> None:
-        """What is left of a large set that was begun: it is next."""
+        """Adds the rest of a large set that was begun: it is next."""
         self._begun.append(task)
 
     def next(self) -> tuple[Task, int]:

@@ -11,7 +11,7 @@ __all__ = ["Ending"]
 
 
 class Ending:
-    """What ends a process, kept out of the event loop: an exception in the midst of a task is reported as unhandled."""
+    """Signal that ends the process, kept out of the event loop: an exception amid a task is reported as unhandled."""
 
     def __init__(self) -> None:
         self._came: int | None = None

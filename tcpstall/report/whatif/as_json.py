@@ -66,7 +66,7 @@ def _requests(outcome: Outcome) -> dict[str, Any]:
 
 
 def _span(span: Expected, outcome: Outcome) -> dict[str, int | None]:
-    """Where chance decides, no time is expected: the middle of the possible ones has a name of its own."""
+    """Times of an outcome. If chance decides, no time is expected: the median of the possible ones has its own name."""
     expected, median = (None, span.expected_ns) if outcome.by_chance else (span.expected_ns, None)
     return {"expected_ns": expected, "low_ns": span.low_ns, "high_ns": span.high_ns, "median_ns": median}
 

@@ -10,7 +10,7 @@ use crate::errors;
 use crate::report::Report;
 use crate::table::Table;
 
-/// What the flows of reports come to so far.
+/// Sums over the flows of reports so far.
 #[pyclass(module = "tcpstall._core")]
 pub(crate) struct Totals(totals::Totals);
 

@@ -88,7 +88,7 @@ pub struct Frame<'a> {
 
 /// Takes frames in a row. A type and no function, because the compiler inlines no function that is called in two places.
 pub(crate) trait Takes {
-    /// What a frame is read into.
+    /// Place for one frame.
     type Place;
 
     /// Reads the frame into its place; false if it is not taken.

@@ -1,4 +1,4 @@
-//! What a source holds, decompressed where it is compressed.
+//! Bytes of a source, decompressed where the source is compressed.
 
 use std::io::{self, Read};
 use std::sync::Arc;

@@ -110,11 +110,11 @@ pub(super) struct Batch {
     pub(super) put_down: bool,
     /// Nothing comes after these segments.
     pub(super) last: bool,
-    /// How the segments are dealt to shards.
+    /// Places of the segments by shard.
     pub(super) dealt: Dealt,
 }
 
-/// Where a batch ends, once it is dealt.
+/// End of a batch that was dealt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BatchEnd {
     /// Number of the next segment in the stream.
@@ -204,7 +204,7 @@ impl Batch {
         }
     }
 
-    /// Where it ends, once it is dealt.
+    /// Its end, once it was dealt.
     pub(super) fn end(&self) -> BatchEnd {
         BatchEnd { next: self.dealt.first + self.length as u64, last: self.last }
     }

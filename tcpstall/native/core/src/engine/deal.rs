@@ -14,7 +14,7 @@ pub(super) const SHARDS: usize = 8;
 /// Batches in use at once: one is filled, one is worked on, the others even out the two speeds.
 pub(super) const BATCHES: usize = 4;
 
-/// What the flows of a shard take.
+/// Memory that the flows of a shard use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Load {
     /// Memory of their pauses, bytes.
@@ -25,7 +25,7 @@ pub(super) struct Load {
     pub(super) followed: usize,
 }
 
-/// What shards learn of a batch.
+/// Facts about a batch that every shard needs.
 #[derive(Clone, Debug)]
 pub(super) struct Dealt {
     places: [Vec<u16>; SHARDS],
@@ -35,7 +35,7 @@ pub(super) struct Dealt {
     pub(super) latest: Nanos,
     /// The latest segment of the batch.
     pub(super) newest: Nanos,
-    /// What the flows of all other shards took a few batches ago.
+    /// Memory that the flows of all other shards used a few batches ago.
     pub(super) elsewhere: [Load; SHARDS],
 }
 
@@ -78,8 +78,8 @@ impl Dealer {
         (self.next, self.latest, self.load) = (next, latest, load);
     }
 
-    /// Deals the segments of a batch, of which the latest comes at `newest`. What shards take is told with a delay of [`BATCHES`], which is the same for any
-    /// number of threads.
+    /// Deals the segments of a batch; `newest` is its latest time. Shards learn the others' memory with a delay of [`BATCHES`], which
+    /// is the same for any number of threads.
     pub(super) fn deal(&mut self, segments: &[Segment], newest: Nanos, dealt: &mut Dealt) {
         self.batches += 1;
         if self.batches > BATCHES
@@ -97,13 +97,13 @@ impl Dealer {
         self.latest = self.latest.max(newest);
     }
 
-    /// Takes in what the flows of each shard took after a batch, in the order of the batches.
+    /// Takes in the memory that the flows of each shard used after a batch, in the order of the batches.
     pub(super) fn learns(&mut self, load: [Load; SHARDS]) {
         self.loads.push_back(load);
     }
 }
 
-/// What the flows of each shard take, in the order of the shards.
+/// Memory that the flows of each shard use, in the order of the shards.
 pub(super) fn of_shards(load: impl IntoIterator<Item = Load>) -> [Load; SHARDS] {
     let mut load = load.into_iter();
     std::array::from_fn(|_| load.next().unwrap_or_default())
@@ -125,7 +125,7 @@ pub(super) fn shard_between(one: Endpoint, other: Endpoint) -> usize {
     (hash >> (u64::BITS - SHARDS.ilog2())) as usize
 }
 
-/// What all others take, for each shard.
+/// Memory that the flows of all other shards use, for each shard.
 fn elsewhere(load: &[Load; SHARDS]) -> [Load; SHARDS] {
     let all = load.iter().fold(Load::default(), |all, load| Load {
         pauses: all.pauses + load.pauses,

@@ -38,9 +38,9 @@ enum Work<'env> {
     Ends(Nanos),
 }
 
-/// What a follower that reads by itself has to know of the others.
+/// Facts that a follower that reads by itself needs of the others.
 struct Learnt {
-    /// What the flows of each shard took after a batch.
+    /// Memory that the flows of each shard used after a batch.
     load: [Load; SHARDS],
     /// Rows that were handed on, for their memory.
     rows: Vec<FlowRow>,
@@ -83,7 +83,7 @@ pub(super) struct Followers<'scope, 'env> {
     lines: Vec<Line<'scope, 'env>>,
     under_way: VecDeque<Arc<Batch>>,
     idleness: Idleness,
-    /// What the first followers have done of the first batch.
+    /// Results of the first followers for the first batch.
     parts: Vec<Done>,
     /// Rows of followers, and of the reading thread, that were handed on.
     rows: Vec<Vec<FlowRow>>,

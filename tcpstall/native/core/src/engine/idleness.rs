@@ -1,4 +1,4 @@
-//! How often a thread waits for another.
+//! Detects that a thread often waits for another one.
 
 /// Batches between two looks, and those of them that a thread has to have waited for.
 const BETWEEN_LOOKS: usize = 64;

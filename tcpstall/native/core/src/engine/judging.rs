@@ -7,7 +7,7 @@ use crate::anonymise::Pseudonyms;
 use crate::causes::Limits;
 use crate::results::{FlowRow, SpareLists, Wanted, add_row};
 
-/// What a flow's row depends on besides the flow.
+/// Options on which a flow's row depends.
 #[derive(Clone, Copy)]
 pub(super) struct Judging<'a> {
     filter: &'a Filter,

@@ -1,4 +1,4 @@
-//! What a flow is found by: its two ends.
+//! Key of a flow in the table: its two ends.
 
 use std::hash::{Hash, Hasher};
 

@@ -34,7 +34,7 @@ pub(super) struct Pass<'a> {
     rows: Vec<FlowRow>,
 }
 
-/// How far a stream is read.
+/// End of a run through a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
     /// To its end.

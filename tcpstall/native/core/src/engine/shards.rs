@@ -92,7 +92,7 @@ impl Shards {
         self.numbers.next()
     }
 
-    /// What the flows of each shard take.
+    /// Memory that the flows of each shard use.
     fn load(&self) -> [Load; SHARDS] {
         std::array::from_fn(|shard| self.tables[shard].load())
     }
@@ -132,7 +132,7 @@ impl Shards {
 pub(super) struct Taken {
     /// Numbers of the segments that opened flows.
     pub(super) opened: Vec<u64>,
-    /// What the flows of each table take now.
+    /// Memory that the flows of each table use now.
     pub(super) load: Vec<Load>,
 }
 

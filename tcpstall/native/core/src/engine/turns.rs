@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-/// How the flows of some batches are followed.
+/// Thread or threads that follow the flows of some batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// By the reading thread.

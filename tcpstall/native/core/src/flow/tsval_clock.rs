@@ -15,7 +15,7 @@ const AGREES: i64 = 5;
 /// Divisor of the largest drift of two crystals: one part in 4096 (244 in a million).
 const DRIFT: i64 = 4096;
 
-/// What stamps echoed, while the tick is unknown.
+/// Echoed stamps, while the tick is unknown.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Answers {
     /// Stamp of the first answer, and time when what it echoes passed the tap.
@@ -114,7 +114,8 @@ impl TsvalClock {
         Nanos(self.tick.saturating_mul(2 * step))
     }
 
-    /// What bears the first stamps, or two later ones in a row, passed the tap much closer together than it had left.
+    /// True if segments with the first stamps, or with two later ones in a row, passed the tap much closer together than they had
+    /// left the sender.
     pub fn is_compressed(&self) -> bool {
         self.compressed || self.squeezed && self.most >= 2 * SHORTEST
     }

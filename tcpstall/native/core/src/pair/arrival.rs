@@ -1,4 +1,4 @@
-//! Where a transmission arrived, and which of its bytes did not.
+//! Place at which a transmission arrived, and the bytes of it that did not arrive.
 
 /// The beginning of a seen packet, and its transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

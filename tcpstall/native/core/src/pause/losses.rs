@@ -40,7 +40,7 @@ struct Opened {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Losses {
     all: Vec<Loss>,
-    /// Where the newest repair began.
+    /// First byte of the newest repair.
     newest: i64,
     /// The first hole whose data may yet come.
     opened: Option<Opened>,

@@ -6,7 +6,7 @@ use crate::flow::Half;
 use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 
-/// What a flow still tells of that silence where it is the sender's only one: no neighbour and no rule reads more.
+/// Facts of a sender's only silence that the flow's row needs: no neighbour and no rule reads more.
 #[derive(Clone, Copy, Debug)]
 pub struct Over {
     /// Time when all data was acknowledged.

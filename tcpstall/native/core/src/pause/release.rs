@@ -1,4 +1,4 @@
-//! What may have released the data that ended a pause.
+//! Events that may have released the data that ended a pause.
 
 use super::pauses::Context;
 use super::{Facts, LEAST_PAUSE};

@@ -34,12 +34,12 @@ struct Service {
     time: [i128; OWNERS],
 }
 
-/// What flows come to so far.
+/// Sums over all flows so far.
 #[derive(Clone)]
 pub struct Totals {
     /// Sums of all flows.
     pub sums: Sums,
-    /// What the capture lacks of them.
+    /// Parts of the flows that the capture lacks.
     pub trust: CaptureTrust,
     shown: TopFlows,
     services: HashMap<Endpoint, Service>,

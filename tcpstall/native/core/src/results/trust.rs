@@ -112,7 +112,7 @@ impl<T> Ends<T> {
 }
 
 row! {
-    /// What the capture lacks of a flow, and the trust in its labels.
+    /// Parts of a flow that the capture lacks, and the trust in its labels.
     #[derive(Clone, Debug, PartialEq)]
     pub struct TrustRow {
         /// The lowest level of all reasons.

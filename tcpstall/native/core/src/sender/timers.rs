@@ -31,7 +31,7 @@ pub fn probe_timeout(srtt: Option<Nanos>, segments_out: u32) -> Nanos {
     if segments_out == 1 { (pto + LINUX_RTO_MIN).min(rto(Some(srtt)) + TICK) } else { pto }
 }
 
-/// What Linux adds at least to two round trips: two jiffies (`TCP_TIMEOUT_MIN`), of which the first may be nearly over, at HZ=1000.
+/// Least time that Linux adds to two round trips: two jiffies (`TCP_TIMEOUT_MIN`), of which the first may be nearly over, at HZ=1000.
 const SHORTEST_PROBE: Nanos = Nanos::from_millis(1);
 
 /// Ratio of the longest real timeout to the computed one, which leaves out a variance above the floor and uses the

@@ -2,7 +2,7 @@
 
 use super::{Layout, RECORD_LIMIT};
 
-/// How many bytes of `records` are whole records behind that file header; `None` where it is no pcap header.
+/// Number of bytes of `records` that are whole records behind that file header; `None` where it is no pcap header.
 ///
 /// From a record of impossible length on, which only damage makes, all bytes count: whoever reads them says what is wrong.
 pub fn whole_records(header: &[u8], records: &[u8]) -> Option<usize> {

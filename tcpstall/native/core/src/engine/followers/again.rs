@@ -14,7 +14,7 @@ use super::{BATCHES, Batch, Dealer, Done, Judging, Learnt, Spare, Table, Work};
 use crate::engine::lane::Lane;
 use crate::time::Nanos;
 
-/// What the follower reads.
+/// Capture that the follower reads by itself.
 pub(in super::super) struct Again<'env> {
     pub(in super::super) options: &'env RunOptions,
     /// The name of the one capture.
@@ -67,19 +67,19 @@ impl<'env> Again<'env> {
     }
 }
 
-/// What comes before a batch.
+/// Order of the reading thread before a batch.
 #[expect(clippy::large_enum_variant, reason = "hardly any is the small one")]
 enum Order {
-    /// What all have done of an earlier batch, and whether that had to be waited for.
+    /// Results of all followers for an earlier batch; true if the reading thread had to wait for them.
     Goes(Learnt, bool),
     /// The reading thread has ended before: the latest segment of any flow.
     Ends(Nanos),
 }
 
-/// What the reading thread tells.
+/// Orders from the reading thread.
 struct Orders<'a, 'env> {
     ends: &'a Ends<'env>,
-    /// What was told before a table that had to come first.
+    /// Orders that arrived before a table that must come first.
     early: VecDeque<Learnt>,
 }
 

@@ -5,7 +5,7 @@ use std::vec;
 use super::Done;
 use crate::results::FlowRow;
 
-/// What one follower has done, in the order in which flows were over. Rows stay where they are: each takes kilobytes.
+/// Rows of one follower, in the order in which their flows ended. Rows stay where they are: each takes kilobytes.
 pub(super) struct Part {
     ended: vec::IntoIter<(u64, u64)>,
     rows: Vec<FlowRow>,

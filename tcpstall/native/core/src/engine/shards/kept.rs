@@ -41,7 +41,7 @@ impl Shards {
         self.put_down = Some((postcard::to_stdvec(&kept).unwrap_or_default(), kept.captures()));
     }
 
-    /// Where the past of all flows is too long, begins the next part of each flow that has more than its share.
+    /// Begins the next part of each flow whose past exceeds its share, where the past of all flows is too long.
     fn parts_long_flows(&mut self, done: &mut Vec<Ended>) {
         let past = || self.tables.iter().flat_map(Table::entries).map(Entry::past);
         let (flows, all) = (past().count(), past().sum::<usize>());

@@ -35,7 +35,7 @@ impl Queues {
 }
 
 impl Table {
-    /// What its flows take.
+    /// Memory that its flows use.
     pub(in super::super) fn load(&self) -> Load {
         Load { pauses: self.pauses.bytes(), flights: self.flights.bytes(), followed: self.followed.live() }
     }

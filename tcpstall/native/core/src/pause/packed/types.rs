@@ -178,7 +178,7 @@ impl<T: Packed> Packed for Option<T> {
     }
 }
 
-/// What few pauses have is packed by serde.
+/// Packs facts that few pauses have: serde serialises them.
 impl<T: Serialize + DeserializeOwned + Default> Packed for Box<T> {
     fn pack(&self, to: &mut Packer) {
         // Writing to memory cannot fail.

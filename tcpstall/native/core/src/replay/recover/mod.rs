@@ -59,7 +59,7 @@ words! {
         HiddenLimit = "hidden-limit",
         /// The change splits the connection into several.
         NewConnections = "new-connections",
-        /// Where the losses fall decides more than the change.
+        /// The places of the losses decide more than the change.
         Luck = "luck",
         /// The capture does not show which congestion control the sender runs, and the change depends on it.
         UnknownControl = "unknown-control",

@@ -50,7 +50,7 @@ pub(super) struct Beats {
     timer: Option<i64>,
     /// Start and end, in order, of the exchanges in which a program waited for the answer.
     asked: Vec<(Nanos, Nanos)>,
-    /// What the server told of its own accord.
+    /// Messages that the server sent of its own accord.
     pub(super) events: Events,
 }
 

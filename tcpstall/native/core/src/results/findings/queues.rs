@@ -19,7 +19,7 @@ const KEPT: usize = 64;
 const TIMES: i64 = 3;
 /// Shortest queue that is told.
 const LEAST: Nanos = Nanos::from_millis(20);
-/// What a flow met of a queue is at most so many times its mean: queues swing between empty and full.
+/// Ratio of a queue's largest delay to its mean: queues swing between empty and full.
 const MOST: i64 = 2;
 
 /// Transfers that filled queues, for as many as fit.

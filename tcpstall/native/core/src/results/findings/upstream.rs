@@ -34,7 +34,7 @@ const BETWEEN: i64 = 4;
 /// First wait of a client for an answer to its SYN (RFC 6298 §2.1).
 const ATTEMPT: Nanos = Nanos::from_millis(1_000);
 
-/// What services owed, and what was asked of them, for as many as fit.
+/// Answers that services owed, and requests to them, for as many services as fit.
 #[derive(Clone, Default)]
 pub(super) struct Upstreams {
     owed: HashMap<(FindingKind, Endpoint), Owed>,
@@ -54,7 +54,7 @@ struct Wait {
     here: bool,
 }
 
-/// What a service owed: its longest waits, and all times in which it owed an answer.
+/// Longest waits for a service, and all times in which it owed an answer.
 #[derive(Clone, Debug, Default)]
 struct Owed {
     longest: Longest,
@@ -190,7 +190,7 @@ impl Longest {
     }
 }
 
-/// What is remembered of a service, or of one kind of its waits; `None` where there are too many services.
+/// Record of a service, or of one kind of its waits; `None` where there are too many services.
 fn of<K: Eq + Hash, V: Default>(known: &mut HashMap<K, V>, key: K) -> Option<&mut V> {
     let room = known.len() < SERVICES;
     if room { Some(known.entry(key).or_default()) } else { known.get_mut(&key) }
