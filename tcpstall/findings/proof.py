@@ -191,6 +191,7 @@ def _buffer(finding: Finding) -> str:
 
 def _path(finding: Finding) -> str:
     queue = finding.example.queue_delay_ns if finding.example else None
+    queue = queue or (finding.losses.queue_ns if finding.losses else None)
     return f"{rate_of(finding)} with a queue{f' of {duration(queue)}' if queue else ''} on the path"
 
 

@@ -84,10 +84,13 @@ pub(super) fn rate(row: &FlowRow) -> Option<FindingKind> {
     if fills_window(row) {
         return Some(FindingKind::Limit(Cause::RwndLimited));
     }
-    if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
-        return Some(FindingKind::RateWindow);
-    }
     let often = |alike: &dyn Fn(&StallRow) -> bool| waits(row, alike).times(OF_THE_RATE) > sending;
+    if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
+        // A sender that hardly ever waited for its window, and met a full queue, sent as fast as the path carried.
+        let held = often(&|stall| matches!(stall.cause, Cause::CwndLimited | Cause::Retransmission));
+        let full = direction.losses.is_some_and(|losses| losses.met_a_queue());
+        return Some(if full && !held { FindingKind::Limit(Cause::BandwidthLimited) } else { FindingKind::RateWindow });
+    }
     if often(&|stall| stall.detail == details::APPLICATION_WINDOW) {
         return Some(FindingKind::FlowControl);
     }
@@ -141,4 +144,61 @@ pub(super) fn hardly_seen(row: &FlowRow) -> bool {
 /// The end that sent more.
 pub(super) fn main_sender(row: &FlowRow) -> End {
     if row.directions.client.bytes > row.directions.server.bytes { End::Client } else { End::Server }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::causes::Limits;
+    use crate::few::Few;
+    use crate::pause::Watch;
+    use crate::results::losses::LossesRow;
+    use crate::results::round_trip::RoundTrip;
+    use crate::results::{Evidence, Wanted, flow_row};
+    use crate::wire::{Flags, Segment};
+
+    /// A server that sent for ten seconds, with 25 losses of which `queued` met a queue, and waited once in that time.
+    fn sent(queued: u32, waited_ms: i64) -> FlowRow {
+        let segment = Segment { flags: Flags::SYN, ..Segment::default() };
+        let mut watch = Watch::new(&segment);
+        watch.sees(&segment);
+        let wanted = Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO };
+        let mut row = flow_row(&Box::new(watch).finish(), 0, 0, &Limits::default(), wanted);
+        row.end_ns = row.start_ns + Nanos::from_millis(10_100);
+        row.base_rtt_ns = Some(Nanos::from_millis(40));
+        row.time_ns.add(Owner::Sending, Nanos::from_millis(10_000));
+        let server = &mut row.directions.server;
+        (server.bytes, server.segments, server.repair.fast_retransmits) = (12_000_000, 8_000, 25);
+        server.losses = Some(LossesRow { counted: 25, queued, ..LossesRow::default() });
+        row.stalls = vec![waited(Nanos::from_millis(waited_ms))];
+        row
+    }
+
+    fn waited(duration_ns: Nanos) -> StallRow {
+        StallRow {
+            number: 0,
+            sender: End::Server,
+            start_ns: Nanos::ZERO,
+            end_ns: duration_ns,
+            duration_ns,
+            ended: true,
+            then_bytes: 1_448,
+            cause: Cause::CwndLimited,
+            detail: "",
+            confidence: 0.8,
+            also: Few::new(),
+            missing: Vec::new(),
+            evidence: Evidence::default(),
+            round_trip: RoundTrip::default(),
+            attempts: Vec::new(),
+            advice: "",
+        }
+    }
+
+    #[test]
+    fn a_sender_that_meets_a_full_queue_and_hardly_waits_is_as_fast_as_the_path() {
+        assert_eq!(rate_set_by(&sent(24, 400)), Some("path"));
+        assert_eq!(rate_set_by(&sent(24, 600)), Some("congestion-window"));
+        assert_eq!(rate_set_by(&sent(12, 400)), Some("congestion-window"));
+    }
 }
