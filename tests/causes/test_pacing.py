@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.causes.triple import causes, fires, look_alike, near_miss, share
+from tests.causes.triple import SYNS, causes, fires, look_alike, near_miss, share
 from tests.scene import Scene
 from tests.scene.network import Tap
 
@@ -28,6 +28,37 @@ def test_a_pace_that_follows_each_ack_by_the_same_time_is_no_jitter_of_the_path(
     scene.handshake(rtt_ms=17.8)
     scene.download(400_000, pace=2_896 / 0.0069)
     assert share(scene, "pacing", tap) > 0.8
+
+
+@fires
+def test_packets_that_fill_ethernet_show_whole_segments_without_the_handshake(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(120_000, pace=155_000.0)
+    assert share(scene, "pacing", "client", drop=SYNS) > 0.8
+
+
+@near_miss
+def test_packets_that_do_not_fill_ethernet_may_be_writes_without_the_handshake(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, mss=1_420)
+    scene.download(120_000, pace=155_000.0)
+    assert "pacing" not in causes(scene, "client", drop=SYNS)
+
+
+@look_alike
+def test_an_even_rate_may_be_that_of_acks_which_the_capture_lacks(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(120_000, pace=155_000.0)
+    bare = [number for number, (_, packet) in enumerate(scene.packets("server"), 1) if not packet.payload]
+    assert "pacing" not in causes(scene, "server", drop=bare)
+
+
+@look_alike
+def test_bursts_of_four_segments_far_apart_are_no_pace_away_from_the_sender(scene: Scene) -> None:
+    """A window that hardly grows also sends about as much in each round trip."""
+    scene.handshake(rtt_ms=80)
+    scene.request()
+    scene.server_writes(*((70.0 * i, 4 * 1_448) for i in range(16)))
+    assert "pacing" not in causes(scene, "client")
 
 
 @near_miss

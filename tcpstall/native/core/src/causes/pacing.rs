@@ -6,10 +6,10 @@
 //!           and the bursts on both sides must not both end with PSH; segments that all carry it are writes, whatever is in
 //!           flight. Not where silences have one length, however much was sent before them: that is an application's beat. Or, at
 //!           the sender, more was queued, as missing PSH shows, both windows had room, and whole segments followed at no ACK: then
-//!           no rate is needed
+//!           no rate is needed. Away from the sender not after more than two segments, 10 ms and more apart
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR; FreeBSD `tcp_hpts`, `rack_get_pacing_delay`
-//! Abstains  too few pauses to see a rate, where PSH does not show more data: then it says no. Never sure without a rate: a file
+//! Abstains  too few pauses to see a rate, where PSH does not show more data, or ACKs that the capture lacks: then it says no. Never sure without a rate: a file
 //!           that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same
 //! Looks like `app-limited` (a pause after a sub-MSS segment, or writes of whole segments at an even beat), `sndbuf-limited` (each pause ends at an ACK)
 
@@ -66,21 +66,26 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     if !pause.mss_known || context.pace.is_none() || context.released_share > CLOCKED {
         return Verdict::No;
     }
+    // An ACK that the capture lacks may have let the data go.
+    if pause.unseen.acks || pause.unseen.bare_acks {
+        return Verdict::No;
+    }
     let others = f64::from(context.pace_candidates.saturating_sub(1));
     let agreed = context.pace_agreement >= limits.pace_agreement
         && f64::from(context.pace_agreement) >= limits.pace_share * others;
     // Away from the sender the path's own jitter may produce the even spacing; a full congestion window would have held
     // the sender too.
     let alone = pause.segments_held < pause.cwnd;
+    // A kernel that paces this slowly sends smaller bursts (Linux `tcp_tso_autosize`: a millisecond's data, two segments at least).
+    let large = pause.before.clump.bytes > MOST * u64::from(pause.mss) && pause.duration() > A_BURST;
     match (agreed, pause.near_sender()) {
         (false, _) => Verdict::No,
+        // Away from the sender a window that hardly grows does the same, once a round trip.
+        (true, false) if large => Verdict::No,
         // A writer's few even pauses may be chance, and writes of less than a segment fill segments up at an even rate.
         (true, true) if context.pace_agreement < MANY || context.small_writes => yes("", 0.75),
-        // A kernel that paces this slowly sends smaller bursts (Linux `tcp_tso_autosize`: a millisecond's data, two segments
-        // at least): larger ones may be an application's writes.
-        (true, true) if pause.before.clump.bytes > MOST * u64::from(pause.mss) && pause.duration() > A_BURST => {
-            yes("", 0.75)
-        }
+        // Larger ones may be an application's writes.
+        (true, true) if large => yes("", 0.75),
         (true, true) => yes("", if alone { 0.9 } else { 0.85 }),
         (true, false) => yes("", 0.75),
     }

@@ -40,7 +40,7 @@ impl Half {
         self.frames += 1;
         // Nearly always it is the size already known.
         if segment.payload != self.mss {
-            self.learn_mss(segment.payload);
+            self.learn_mss(segment);
             self.offloaded += u64::from(segment.payload > self.mss && self.mss_is_sure());
         }
     }

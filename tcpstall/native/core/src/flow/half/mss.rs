@@ -1,6 +1,10 @@
 //! The payload of a full segment: by the SYNs, then by the sizes of new data.
 
 use super::{Half, USUAL_MSS};
+use crate::wire::Segment;
+
+/// Largest IP packet on Ethernet, bytes (RFC 894).
+const ETHERNET: u32 = 1_500;
 
 /// Payloads of a full segment on Ethernet: IPv4 and IPv6, without and with timestamps. A TSO frame holds several
 /// segments.
@@ -43,7 +47,8 @@ impl Half {
     }
 
     /// Learns from the payload of a frame that has not the size already known.
-    pub(super) fn learn_mss(&mut self, payload: u32) {
+    pub(super) fn learn_mss(&mut self, segment: &Segment) {
+        let payload = segment.payload;
         if self.mss_negotiated {
             // RFC 6691: the MSS option does not count options, but old stacks deduct them before they announce it.
             if payload == self.mss + self.mss_options {
@@ -62,7 +67,14 @@ impl Half {
             }
         } else if payload > self.mss && !self.whole_frame_seen {
             // Without SYNs the largest frame that can be one segment on Ethernet is the best guess.
-            self.mss = payload;
+            (self.mss, self.whole_frame_seen) = (payload, fills_ethernet(segment));
         }
     }
+}
+
+/// The packet is as long as Ethernet allows: hardly any application writes just what fills one.
+fn fills_ethernet(segment: &Segment) -> bool {
+    let ip = if segment.source.address.is_v4() { 20 } else { 40 };
+    let options = if segment.timestamps.is_some() { 12 } else { 0 };
+    ip + 20 + options + segment.payload == ETHERNET
 }
