@@ -15,8 +15,9 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::rule::{Rule, Verdict, yes};
+use super::rule::{Missing, Rule, Verdict, yes};
 use crate::pause::Pause;
+use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
@@ -82,6 +83,10 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
         (false, _) => Verdict::No,
         // Away from the sender a window that hardly grows does the same, once a round trip.
         (true, false) if large => Verdict::No,
+        // A flight beyond the initial window may fill a window that nobody knows.
+        (true, false) if !pause.from_start && pause.segments_at_start > INITIAL_WINDOW => {
+            Verdict::CannotTell(Missing::START)
+        }
         // A writer's few even pauses may be chance, and writes of less than a segment fill segments up at an even rate.
         (true, true) if context.pace_agreement < MANY || context.small_writes => yes("", 0.75),
         // Larger ones may be an application's writes.
