@@ -7,7 +7,7 @@ import click
 
 from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.store_option import store_option
+from tcpstall.cli.store_option import store_given
 from tcpstall.cli.wait_filters import SERVICE
 from tcpstall.errors import ExitCode
 from tcpstall.metrics.families import DEFAULT_SERVICES, MOST_SERVICES
@@ -29,7 +29,7 @@ def _print(context: click.Context, _parameter: click.Parameter, name: str | None
 
 
 @click.command("metrics")
-@store_option
+@store_given
 @click.option(
     "--services",
     "most",

@@ -10,7 +10,7 @@ from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.networks import NETWORK, Network
 from tcpstall.cli.publish import command as publish
 from tcpstall.cli.quantities import MOMENT, SIZE, SPAN, Moment
-from tcpstall.cli.store_option import store_option
+from tcpstall.cli.store_option import store_given
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.units import counted, date, number, size
 from tcpstall.untrusted import in_terminal
@@ -28,7 +28,7 @@ def command() -> None:
 
 
 @command.command("info")
-@store_option
+@store_given
 def info(store: str) -> ExitCode:
     """Say what is in a store: rows, files and bytes of each table, and the days that it spans."""
     from tcpstall.archive.damaged_parts import refused
@@ -62,7 +62,7 @@ def info(store: str) -> ExitCode:
 )
 @click.option("--sensor", metavar="NAME|GLOB", help="Rows of these sensors, as `scan --sensor` named them.")
 @click.option("--dry-run", is_flag=True, help="Say how many rows would go, and change nothing.")
-@store_option
+@store_given
 def forget(
     capture: str | None, network: Network | None, before: Moment | None, sensor: str | None, dry_run: bool, store: str
 ) -> ExitCode:
@@ -87,7 +87,7 @@ def forget(
 @click.option("--older-than", "age_ns", type=SPAN, metavar="SPAN", help="Age of the oldest rows to keep, e.g. 90d.")
 @click.option("--keep", "keep_bytes", type=SIZE, metavar="SIZE", help="Largest size of the store, e.g. 50G.")
 @click.option("--dry-run", is_flag=True, help="Say how many rows would go, and change nothing.")
-@store_option
+@store_given
 def prune(age_ns: int | None, keep_bytes: int | None, dry_run: bool, store: str) -> ExitCode:
     """Forget old days: what began longer ago, by the captures' clocks, or the oldest until the store is small enough.
 
@@ -131,7 +131,7 @@ def _forgotten(store: str, which: "Callable[[Store], Which]", *, dry_run: bool) 
 
 
 @command.command("compact")
-@store_option
+@store_given
 def compact(store: str) -> ExitCode:
     """Merge small files and bring those of older versions up to date, as each scan does when it ends."""
     from tcpstall.archive.store import TABLES, Store
@@ -147,7 +147,7 @@ def compact(store: str) -> ExitCode:
 
 @command.command("check")
 @click.option("--repair", is_flag=True, help="Set aside what is damaged, and make the catalog anew of what is not.")
-@store_option
+@store_given
 def check(repair: bool, store: str) -> ExitCode:
     """Compare every file of a store with its catalog, journal and digests, and print what is wrong, a line a file.
 

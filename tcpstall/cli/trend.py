@@ -4,7 +4,7 @@ from typing import Unpack, get_args
 
 import click
 
-from tcpstall.cli.store_option import stores_option
+from tcpstall.cli.store_option import stores_given
 from tcpstall.cli.store_query import Form, asked, form_options, write
 from tcpstall.cli.top_option import top_option
 from tcpstall.cli.wait_filters import Which, chosen, which_options
@@ -21,7 +21,7 @@ class _Asked(Form, Which):
 
 
 @click.command("trend")
-@stores_option
+@stores_given
 @click.option(
     "--by",
     "every",
