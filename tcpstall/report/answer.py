@@ -34,6 +34,7 @@ _NOTES = {
     "acked-unseen": "data was acknowledged that the capture does not hold: waits there cannot be judged",
     "mptcp": "one subflow of a multipath connection: its windows and pauses are those of all subflows",
     "time-went-back": "packets are stamped earlier than those before them: waits around them look too short",
+    "late-stamps": "by both ends' clocks packets are stamped late, many at once: waits between them may not be real",
 }
 
 _TOLD_BY_TRUST = {

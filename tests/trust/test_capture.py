@@ -11,6 +11,7 @@ import tcpstall
 from tcpstall import Capture, CaptureTrust, Trust
 from tests.scene import Scene
 from tests.scene.files import write
+from tests.scene.packet import Endpoint
 
 
 def scenes(folder: Path, count: int) -> list[Scene]:
@@ -130,3 +131,30 @@ def test_the_netfilter_log_stamps_packets_when_it_is_read(tmp_path: Path, logged
     capture = captured(as_netfilter_log(path) if logged else path)
     assert capture.tcp_segments > 50
     assert any("netfilter log" in warning.message for warning in capture.warnings) == logged
+
+
+def stamped_in_clumps(scene: Scene, ends: set[Endpoint]) -> Path:
+    """The capture as if packets of these ends were stamped every 400 ms, all that had passed at once."""
+    period = 400_000_000
+    start = scene.packets()[0][0]
+    late = [
+        (start + ((time - start) // period + 1) * period if packet.source in ends else time, number, packet)
+        for number, (time, packet) in enumerate(scene.packets())
+    ]
+    path = scene.capture()
+    write(path, [(time + number * 1_000, packet) for time, number, packet in sorted(late, key=lambda one: one[:2])])
+    return path
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["packets-of-the-server", "all-packets"])
+def test_packets_stamped_late_and_many_at_once_are_a_warning(scene: Scene, both: bool) -> None:
+    scene.handshake(rtt_ms=20)
+    for _ in range(40):
+        scene.request()
+        scene.server_sends(500)
+        scene.wait_ms(70)
+    server = {packet.source for _, packet in scene.packets() if packet.payload == 500}
+    every = {packet.source for _, packet in scene.packets()}
+    (flow,) = analysis = tcpstall.analyze(stamped_in_clumps(scene, every if both else server))
+    assert any(warning.code == "late-stamps" for warning in analysis.captures[0].warnings) == both
+    assert ("late-stamps" in flow.notes) == both

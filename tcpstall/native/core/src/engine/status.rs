@@ -17,6 +17,9 @@ const IMPOSSIBLE_TIMES: &str = "packets are stamped before 1970 or after 2116 an
 /// `NFULNL_TIMEOUT_DEFAULT`).
 const LATE_STAMPS: &str = "packets of the netfilter log are stamped when they are read, up to a second late: waits shorter than that may not be real; capture on the interface instead (tcpdump -i any)";
 
+/// A capture that is taken from the device's buffer now and then, as of phones, is stamped when the buffer is read.
+const IN_CLUMPS: &str = "both ends' timestamps show packets that were stamped late, many at once: the waits between them may not be real; capture on a machine in the path (a router, a mirror port)";
+
 /// A warning to the reader of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
@@ -154,6 +157,9 @@ impl CaptureStatus {
                 "packets are stamped up to {back:.3} s earlier than those before them; waits around them look too short"
             );
             self.warn("clock-steps", self.clock_steps.steps, message);
+        }
+        if self.trust.flows_stamped_late > 0 && !self.warnings.iter().any(|warning| warning.code == "late-stamps") {
+            self.warn("late-stamps", self.trust.flows_stamped_late, IN_CLUMPS.into());
         }
         if self.trust.flows_options_cut > 0 {
             let message = "packets were cut inside their TCP options; capture with a snap length of at least 128 bytes (tcpdump -s 128)";

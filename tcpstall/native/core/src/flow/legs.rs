@@ -5,6 +5,12 @@ use super::end::End;
 use crate::time::Nanos;
 
 impl Connection {
+    /// Both ends' stamps advance faster than any clock: the capture stamped packets in clumps, after they had passed. A queue
+    /// holds one direction.
+    pub fn is_stamped_late(&self) -> bool {
+        self.halves.iter().all(|half| half.vantage.tsval_clock.is_compressed())
+    }
+
     /// The smallest round trip of the whole path.
     pub fn base_rtt(&self) -> Option<Nanos> {
         let [to_client, to_server] = self.distances();

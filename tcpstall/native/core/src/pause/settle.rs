@@ -137,8 +137,6 @@ struct Whole<'a> {
     inferred: bool,
     unplaced: bool,
     proven: bool,
-    /// Both ends' stamps advance faster than any clock: the capture stored what had passed in clumps, for a queue holds one
-    /// direction.
     in_clumps: bool,
 }
 
@@ -162,7 +160,7 @@ impl<'a> Whole<'a> {
             inferred: vantage.was_inferred(),
             unplaced: vantage.get().is_none() || vantage.was_inferred(),
             proven: vantage.is_proven(),
-            in_clumps: End::BOTH.into_iter().all(|end| connection.half(end).vantage.tsval_clock.is_compressed()),
+            in_clumps: connection.is_stamped_late(),
         }
     }
 

@@ -48,6 +48,9 @@ pub struct CaptureTrust {
     pub options_cut: u64,
     /// Packets that the capture reports as dropped; `None` where it has no such statistics.
     pub dropped_packets: Option<u64>,
+    /// Flows whose packets were stamped late, by both ends' clocks.
+    #[serde(skip)]
+    pub flows_stamped_late: u64,
     #[serde(skip)]
     seen_bytes: u64,
     /// Bytes of the flows captured at each place.
@@ -72,6 +75,7 @@ impl CaptureTrust {
         self.flows_left_out += has("packets-left-out");
         self.flows_clock_stepped += has("clock-stepped");
         self.flows_options_cut += has("options-cut");
+        self.flows_stamped_late += one_if(row.notes.contains(&"late-stamps"));
         self.duplicates_removed += trust.duplicates_removed;
         self.unseen_bytes += if trust.one_sided { 0 } else { trust.unseen_bytes };
         let bytes = row.directions.client.bytes + row.directions.server.bytes;

@@ -10,6 +10,8 @@ pub(super) fn notes(flow: &Finished) -> Vec<&'static str> {
     }
     if flow.clock_steps().is_some() {
         notes.push("time-went-back");
+    } else if flow.connection().is_stamped_late() {
+        notes.push("late-stamps");
     }
     if flow.dropped > 0 {
         notes.push("stall-limit");
