@@ -60,8 +60,10 @@ class Scene:
         lost_syn_acks: int = 0,
         answered: bool = True,
         refused: bool = False,
+        answer_ms: float = 0,
     ) -> None:
-        """SYN, SYN-ACK, ACK; what is lost or ignored is repeated after 1, 2, 4 … s. Or a RST has it `refused`."""
+        """SYN, SYN-ACK after `answer_ms`, ACK; what is lost or ignored is repeated after 1, 2, 4 … s. Or a RST has it
+        `refused`."""
         if rtt_ms is not None:
             self.path(rtt_ms=rtt_ms)
         for host, size, scale, window in (
@@ -82,6 +84,7 @@ class Scene:
         for attempt in range(lost_syn_acks):
             self._syn(self.server, lost=True)
             self.server.now_ns += SYN_TIMEOUT_MS * 1_000_000 << attempt
+        self.server.now_ns = self.server.acts_ns() + round(answer_ms * 1e6)
         self._syn(self.server, lost=False)
         self.client.nxt, self.server.nxt = self.client.isn + 1, self.server.isn + 1
         self.server.una = self.server.nxt

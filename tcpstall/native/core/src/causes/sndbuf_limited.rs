@@ -21,7 +21,8 @@
 //!           empty before most rounds and their data came later than a host answers, where several writes of one size are out, of
 //!           which more were out at other times, where other flights of
 //!           the plateau were larger by a segment, or where few flights of whole segments show it: a congestion window grows as
-//!           slowly; nor away from the sender where its last full segment
+//!           slowly; nor where a sender that sets PSH on each segment shows flights of whole segments, however many: they may fill a
+//!           window of its own that never grows; nor away from the sender where its last full segment
 //!           lacks PSH although the end of its data has it, where only a plateau tells: BSD marks what empties the buffer,
 //!           Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
@@ -84,10 +85,13 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // A window that only the buffer keeps from being filled is twice the largest flight.
     let saturated = f64::from(pause.segments_at_start) <= SATURATED * f64::from(pause.cwnd);
+    // A sender may keep a window of its own, in whole segments, that never grows; only PSH shows that all data has left.
+    let marks = !pause.context.pushes_each;
+    let parted = pause.short_segment_out && (marks || pause.context.plateau % i64::from(pause.mss.max(1)) != 0);
     // Slow start may end without a loss (RFC 9406); then the window grows by no more than a segment a round trip.
-    let lasts = pause.context.plateau_rounds >= 2 * limits.plateau_rounds;
-    let most_of_whole = if lasts { 0.85 } else { SLOW_GROWTH };
-    let (detail, confidence) = match (plateau, pause.short_segment_out, pause.losses) {
+    let lasts = marks && pause.context.plateau_rounds >= 2 * limits.plateau_rounds;
+    let most_of_whole = if lasts { 0.85 } else { OF_WHOLE };
+    let (detail, confidence) = match (plateau, parted, pause.losses) {
         (true, true, 0) => (details::PLATEAU, if saturated { 0.95 } else { 0.8 }),
         // A plateau of whole segments may be a congestion window that cannot grow; only a tap at the sender can tell
         // them apart.
@@ -155,8 +159,9 @@ pub(super) const LEAST_MSS: u32 = 536;
 const SATURATED: f64 = 0.55;
 /// Confidence by a plateau of few rounds away from the sender.
 const FEW_ROUNDS: f32 = 0.75;
-/// Confidence of a plateau of whole segments over fewer rounds than show a window that grows by a segment a round trip.
-const SLOW_GROWTH: f32 = 0.75;
+/// Confidence of a plateau of whole segments over fewer rounds than show a window that grows by a segment a round trip, or
+/// of a sender that does not mark the end of its data.
+const OF_WHOLE: f32 = 0.75;
 /// Confidence where the sender once went on at that level without an ACK, where a congestion window keeps frames back, or
 /// where other flights were larger by a segment.
 const PASSED: f32 = 0.7;

@@ -13,6 +13,9 @@ pub const AT_HOST: Nanos = Nanos::from_micros(250);
 /// Longest time in which a kernel answers a SYN-ACK.
 const ANSWER: Nanos = Nanos::from_micros(100);
 
+/// Divisor of the distance to the peer: a tap so much closer to the sender may be at its host.
+const FAR: i64 = 10;
+
 /// Longest time that a host takes to answer: an interrupt is held back (ethtool -C rx-usecs), or a process must be
 /// woken.
 const HOST_TIME: Nanos = Nanos::from_millis(1);
@@ -20,6 +23,8 @@ const HOST_TIME: Nanos = Nanos::from_millis(1);
 const SOONEST: i64 = 4;
 /// Ratio of a silence to the distance at which the silence ends just after an ACK by chance once in 16 times.
 const BY_CHANCE: i64 = 16;
+/// Silences in a row that end so, from which the distance is too long: by chance once in 4,096 times.
+const IN_A_ROW: u8 = 3;
 
 impl Connection {
     /// True unless the capture holds nothing that this `end` sent.
@@ -61,7 +66,7 @@ impl Half {
     #[inline]
     pub(super) fn early(&self, distance: Nanos) -> Nanos {
         // Before the other direction was measured, only an answer faster than most networks is a host's.
-        let least = self.peer_distance.or_handshake().map_or(ANSWER, |peer| peer.part(10));
+        let least = self.peer_distance.or_handshake().map_or(ANSWER, |peer| peer.part(FAR));
         let here = distance < AT_HOST.min(least);
         // At the sender's own host, the sender has received every packet that the tap has seen: the distance is only
         // its time to answer. Elsewhere data would sort before the ACK that triggers it without some slack for the
@@ -70,15 +75,35 @@ impl Half {
     }
 
     /// The data answers the ACK although it came sooner than the distance allows. On a path as short as hosts are slow,
-    /// the first answers took as much of the host's time as of the distance. Data soon after the ACK of everything,
-    /// after a silence many times as long, hardly comes by chance.
+    /// the first answers took as much of the host's time as of the distance. Data soon after an ACK, after a silence many times
+    /// as long, hardly comes by chance.
     pub(super) fn is_woken_by(&self, ack: &PendingAck, distance: Nanos, now: Nanos) -> bool {
         let silence = || self.newest_sent().map_or(Nanos::ZERO, |sent| ack.time - sent);
         distance <= HOST_TIME
-            && ack.ack >= self.snd_nxt
             && self.snd_una < self.snd_nxt
             && (now - ack.time).times(SOONEST) >= distance
             && silence() >= distance.times(BY_CHANCE)
+    }
+
+    /// Learns from data that answers an ACK sooner than the distance allows, one silence after the other: a host takes longer
+    /// for its answer in the handshake than for later ones, and without timestamps little else measures the distance. Where the
+    /// path is no longer than hosts are slow, a host's time says nothing.
+    #[inline(never)]
+    fn has_answered(&mut self, now: Nanos) {
+        let long = |distance: &Nanos| self.peer_distance.or_handshake().is_some_and(|peer| *distance <= peer.part(FAR));
+        let Some(distance) = self.vantage.now().filter(long) else { return };
+        let early = self.early(distance);
+        let is_sooner =
+            |ack: &&PendingAck| ack.time.plus(distance) - now > early && self.is_woken_by(ack, distance, now);
+        if let Some(span) = self.pending.front().filter(is_sooner).map(|ack| now - ack.time) {
+            self.sooner += 1;
+            if self.sooner == IN_A_ROW {
+                self.sooner = 0;
+                self.vantage.sample(now, span);
+            }
+        } else if self.newest_sent().is_some_and(|sent| now - sent > HOST_TIME) {
+            self.sooner = 0;
+        }
     }
 
     /// Takes in that this sender acknowledges the peer's data below `ack`: what said more than data had come with that data
@@ -116,6 +141,10 @@ impl Half {
         if segment.timestamps.is_some() {
             return;
         }
+        if self.pending.is_empty() && self.sooner == 0 {
+            return;
+        }
+        self.has_answered(segment.time);
         let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
         let end = self.offset(segment.seq) + i64::from(segment.payload);
         if end - self.snd_nxt <= room {

@@ -134,6 +134,8 @@ pub struct Half {
     pub ip_id: IpId,
     /// All data is acknowledged, and a repetition of the last ACK would change nothing.
     settled: bool,
+    /// Silences in a row that this sender ended sooner after an ACK than the tap's distance allows.
+    pub(super) sooner: u8,
 }
 
 impl Half {

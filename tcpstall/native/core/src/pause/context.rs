@@ -288,7 +288,7 @@ fn find_plateaus(pauses: &[Facts], contexts: &mut [Context]) {
         let least = if dripping { held_with_a_short_end(run) } else { 0 };
         for (pause, context) in run.iter().zip(&mut contexts[start..]) {
             context.dripping = dripping && pause.segments_at_start >= least;
-            context.plateau = plateau;
+            (context.plateau, context.pushes_each) = (plateau, pushes_each);
             (context.plateau_rounds, context.plateau_refills) = (counted.count, refills.count);
             (context.plateau_passed, context.plateau_late) = (passed, late);
             context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();

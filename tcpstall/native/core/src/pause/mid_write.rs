@@ -52,7 +52,9 @@ impl Facts {
 /// Each segment has PSH, also where several left at once with nothing in flight before: then PSH shows neither the end of a write nor
 /// that of a frame. Linux, which wakes a blocked writer only once a third of its buffer is free, marks the ends alone.
 pub(super) fn pushes_each(pauses: &[Facts]) -> bool {
-    let several = |(burst, _): &(&Burst, u32)| burst.frames >= SEVERAL && burst.bytes == burst.in_flight;
+    // Of a burst in several clumps not each PSH is counted.
+    let whole = |burst: &Burst| burst.clump.count == 1 && burst.bytes == burst.in_flight;
+    let several = |(burst, _): &(&Burst, u32)| burst.frames >= SEVERAL && whole(burst);
     let mut bursts = pauses.iter().map(|pause| (&pause.before, pause.mss)).filter(several).peekable();
     let each = |burst: &Burst, mss: u32| {
         u64::from(burst.pushes) == burst.frames && burst.bytes <= burst.frames * u64::from(mss)

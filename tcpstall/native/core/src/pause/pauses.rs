@@ -22,6 +22,8 @@ pub struct Context {
     pub plateau_late: bool,
     /// Median of those flights, bytes.
     pub plateau: i64,
+    /// The sender sets PSH on each segment: none shows whether more was queued.
+    pub pushes_each: bool,
     /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
     /// bytes was full.
     pub brimful: bool,

@@ -1,0 +1,44 @@
+"""Hosts that take longer for their answer to the SYN than for later ones, where no timestamps measure the distance."""
+
+from tests.causes.triple import causes
+from tests.scene import Scene
+
+SEGMENT = 1_460
+LATER_NS = 150_000
+"""What the host takes for its later answers."""
+
+
+def standing(scene: Scene, *, answer_ms: float = 0.4, push: bool = True) -> list[tuple[str, bool]]:
+    """Six segments stand in flight for twenty rounds, each at the ACKs of those before: (cause, sure) of its waits."""
+    scene.handshake(rtt_ms=40, timestamps=False, answer_ms=answer_ms)
+    for turn in range(20):
+        for segment in range(6):
+            scene.server_sends(SEGMENT, tso=1, push=push or segment == 5)
+        for part in range(1, 7):
+            scene.client_acks(upto=(6 * turn + part) * SEGMENT)
+        scene.server.now_ns = scene.server.acts_ns() + LATER_NS
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 10e6]
+    return [(row["cause"], row["confidence"] >= 0.8) for row in rows]
+
+
+def test_data_at_the_acks_of_a_silence_answers_them_though_the_syn_was_answered_later(scene: Scene) -> None:
+    assert "app-limited" not in [cause for cause, _ in standing(scene)]
+
+
+def test_writes_that_no_ack_lets_go_do_not_answer_one_soon_after(scene: Scene) -> None:
+    """A beat of 17 ms meets the ACKs of a path of 40 ms now and then."""
+    scene.handshake(rtt_ms=40, timestamps=False, answer_ms=0.4)
+    for _ in range(60):
+        scene.server_sends(700)
+        scene.client_acks()
+        scene.server.now_ns += 17_000_000
+    assert set(causes(scene, "server")) <= {"app-limited"}
+
+
+def test_a_plateau_of_a_sender_that_marks_each_segment_is_no_sure_buffer(scene: Scene) -> None:
+    """It may keep a window of its own that never grows."""
+    assert ("sndbuf-limited", True) not in standing(scene, answer_ms=0)
+
+
+def test_a_plateau_of_a_sender_that_marks_the_end_of_its_data_is_a_buffer(scene: Scene) -> None:
+    assert ("sndbuf-limited", True) in standing(scene, answer_ms=0, push=False)
