@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::{bandwidth_limited, cwnd_limited, delayed_ack, retransmission, sndbuf_limited, zero_window};
+use super::{bandwidth_limited, cwnd_limited, delayed_ack, pacing, retransmission, sndbuf_limited, zero_window};
 use crate::pause::bottleneck::{QUEUE_PART, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::{beat::PACE_SHARE, context::HURRIED, reading::LAG_SHARE};
 use crate::sender::MOST_PER_ACK;
@@ -64,6 +64,11 @@ fn told(cause: Cause) -> Vec<String> {
             format!("over at least {} of the sender's pauses", limits.pace_agreement),
             format!("and {:.0} % of them", limits.pace_share * 100.0),
             format!("{} times as fast", word(HURRIED as u32)),
+            format!(
+                "more than {} segments, {} ms and more apart",
+                word(pacing::MOST as u32),
+                pacing::A_BURST.0 / 1_000_000
+            ),
         ],
         Cause::BurstLimited => vec![format!("in {} exchanges in a row", limits.cut_turns)],
         Cause::IdleRestart => vec![

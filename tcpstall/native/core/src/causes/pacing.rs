@@ -32,9 +32,9 @@ const SELDOM: f64 = 0.3;
 const MANY: u32 = 8;
 
 /// Segments of the largest burst of a slow pace.
-const MOST: u64 = 2;
+pub(super) const MOST: u64 = 2;
 /// Pause from which a pace is slow: far above the millisecond whose data a faster pace sends at once.
-const A_BURST: Nanos = Nanos::from_millis(10);
+pub(super) const A_BURST: Nanos = Nanos::from_millis(10);
 
 /// Even pauses in a row that are no accident.
 const KEPT: u32 = 16;
