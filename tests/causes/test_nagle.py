@@ -270,8 +270,8 @@ def test_what_follows_the_peers_fin_is_the_applications_farewell(scene: Scene) -
 def in_mid_life(scene: Scene, writes: tuple[int, ...], tap: Tap, *, largest: int = 1_300) -> list[float]:
     """Confidences of `nagle` where the capture begins after the handshake, so that the segment size is a guess.
 
-    The client makes these writes at once, and a further one when they are acknowledged. Its `largest` segment is a guess of
-    that size, unless it fills a packet of Ethernet.
+    The client makes these writes at once, and a further one when they are acknowledged. Its `largest` segment is a
+    guess of that size, unless it fills a packet of Ethernet.
     """
     scene.handshake(rtt_ms=20)
     for number in range(4):

@@ -181,5 +181,5 @@ def test_the_keys_of_the_json_and_what_can_be_limited_are_documented(told: Told,
     assert report["schema"] == "tcpstall.check/1"
     assert not {key for key in _keys(report) if f"`{key}`" not in documented}
     assert not {name for name in (LATENCY, LOST, RETRANSMITTED, *OUTCOMES) if f"`{name}=" not in documented}
-    assert "`--confidence` is 0.75 unless" in documented
+    assert "`--confidence` is 0.75 by default" in documented
     assert report["confidence"] == 0.75
