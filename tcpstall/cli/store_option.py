@@ -31,27 +31,25 @@ _STORE = _StoreType()
 _GIVEN = "tcpstall.stores"
 """Key of the stores that were named as arguments."""
 
-store_option = click.option(
-    "--store",
-    required=True,
-    envvar="TCPSTALL_STORE",
-    metavar="DIR|URL",
-    help="The store: a folder, or a URL.  [env var: TCPSTALL_STORE]",
-)
 
-
-def several_stores_option(meaning: str, *, required: bool = False) -> Callable[[_Command], _Command]:
-    """An option `--store` that may be repeated, as the argument `stores`; its help begins with the meaning."""
+def _store(name: str, meaning: str, **how: Any) -> Callable[[_Command], _Command]:
     return click.option(
         "--store",
-        "stores",
-        type=_STORE,
-        required=required,
-        multiple=True,
+        name,
         envvar="TCPSTALL_STORE",
         metavar="DIR|URL",
-        help=f"{meaning} May be repeated: several stores answer as one.  [env var: TCPSTALL_STORE]",
+        help=f"{meaning}  [env var: TCPSTALL_STORE]",
+        **how,
     )
+
+
+store_option = _store("store", "The store: a folder, or a URL.", required=True)
+
+
+def several_stores_option(meaning: str, **how: Any) -> Callable[[_Command], _Command]:
+    """An option `--store` that may be repeated, as the argument `stores`; its help begins with the meaning."""
+    repeated = f"{meaning} May be repeated: several stores answer as one."
+    return _store("stores", repeated, type=_STORE, multiple=True, **how)
 
 
 stores_option = several_stores_option("The store: a folder, or a URL.", required=True)
@@ -80,30 +78,19 @@ def _one_store(ctx: click.Context, param: click.Parameter, value: tuple[str, ...
     return first
 
 
-def _given(name: str, callback: Callable[..., Any], help_: str) -> Callable[[_Command], _Command]:
+def _given(option: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     return together(
         click.argument(
             "given", nargs=-1, type=_STORE, expose_value=False, is_eager=True, callback=_keeps, metavar="DIR|URL"
         ),
-        click.option(
-            "--store",
-            name,
-            type=_STORE,
-            multiple=True,
-            callback=callback,
-            envvar="TCPSTALL_STORE",
-            metavar="DIR|URL",
-            help=help_,
-        ),
+        option,
     )
 
 
-stores_given = _given(
-    "stores",
-    _stores,
-    "The store, as the argument names it. May be repeated: several stores answer as one.  [env var: TCPSTALL_STORE]",
-)
+_AS_NAMED = "The store, as the argument names it."
+
+stores_given = _given(several_stores_option(_AS_NAMED, callback=_stores))
 """Stores as arguments, or by `--store`."""
 
-store_given = _given("store", _one_store, "The store, as the argument names it.  [env var: TCPSTALL_STORE]")
+store_given = _given(_store("store", _AS_NAMED, type=_STORE, multiple=True, callback=_one_store))
 """A store as the argument, or by `--store`."""

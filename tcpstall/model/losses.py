@@ -36,7 +36,7 @@ class Losses:
 
     @property
     def met_none(self) -> bool:
-        """True where no queue stood at nearly all losses, or at a third of them, and one rate passed between all."""
+        """True where nearly all losses met no queue; or a third, hardly any a queue, and one rate passed between."""
         some = self.unqueued >= _LOSSES and 3 * self.unqueued >= self.counted and 5 * self.queued <= self.counted
         return self._are_nearly_all(self.unqueued) or (self.rate_bytes_per_s is not None and some)
 

@@ -24,7 +24,7 @@ pub fn advice(cause: Cause, detail: &str) -> &'static str {
     found.and_then(|row| row.advice).unwrap_or(cause.info().advice)
 }
 
-/// First and last place of the details of each cause in the list.
+/// First place of the details of each cause in the list, and the place after the last.
 const OF_CAUSE: [(usize, usize); Cause::ALL.len()] = {
     let (mut places, mut place) = ([(0, 0); Cause::ALL.len()], 0);
     while place < DETAILS.len() {

@@ -9,8 +9,8 @@
 //!           no rate is needed. Away from the sender not after more than two segments, 10 ms and more apart
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR; FreeBSD `tcp_hpts`, `rack_get_pacing_delay`
-//! Abstains  too few pauses to see a rate, where PSH does not show more data, or ACKs that the capture lacks: then it says no. Never sure without a rate: a file
-//!           that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same
+//! Abstains  too few pauses to see a rate, where PSH does not show more data, or ACKs that the capture lacks: then it says no.
+//!           Never sure without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same
 //! Looks like `app-limited` (a pause after a sub-MSS segment, or writes of whole segments at an even beat), `sndbuf-limited` (each pause ends at an ACK)
 
 use super::cause::Cause;
