@@ -75,6 +75,14 @@ class _Lazy(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Lets options of `analyze` stand before the capture where no command is named."""
+        first = args[0].partition("=")[0] if args else ""
+        own = {name for option in self.get_params(ctx) for name in option.opts}
+        if first.startswith("-") and first not in own and any(map(_is_input, args[1:])):
+            args = [_DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

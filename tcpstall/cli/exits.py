@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from tcpstall.cli.copies import by_name
+from tcpstall.cli.hints import hinted
 from tcpstall.cli.signals import Signals
 from tcpstall.cli.streams import flush_or_abandon, open_closed
 from tcpstall.errors import CannotWrite, ExitCode, TcpstallError
@@ -84,7 +85,7 @@ def _explained(error: BaseException, signals: Signals) -> ExitCode:
         case click.UsageError():
             # It quotes the arguments, and a shell's `*` makes arguments of what others called their files.
             with suppress(OSError):
-                click.UsageError(in_terminal(error.format_message()), error.ctx).show()
+                click.UsageError(in_terminal(hinted(error)), error.ctx).show()
             return ExitCode.USAGE
         case KeyboardInterrupt() | click.Abort():
             code = signals.exit_code

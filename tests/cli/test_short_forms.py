@@ -20,6 +20,29 @@ def test_a_capture_without_a_command_is_analysed(here: Run, capture: Path) -> No
     assert here(capture).stdout == here("analyze", capture).stdout
 
 
+@pytest.mark.parametrize("option", ["--stalls", "--format=json"])
+def test_options_before_a_capture_without_a_command_are_those_of_analyze(here: Run, capture: Path, option: str) -> None:
+    assert here(option, capture).stdout == here("analyze", option, capture).stdout
+    assert "no such option '--stalls'" in here("--stalls").stderr.lower()
+    assert here("--version").stdout.startswith("tcpstall ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("report x.pcap", "add -o FILE: tcpstall report CAPTURE... -o FILE"),
+        ("scan captures", "add --store DIR|URL: tcpstall scan PATH|URL... --store DIR|URL"),
+        ("serve", "add --root DIR: tcpstall serve --root DIR"),
+        ("analyze --json x.pcap", "no option --json; did you mean --format json?"),
+        ("x.pcap --csv", "no option --csv; did you mean --format csv?"),
+        ("plot --sequence x.pcap", "no option --sequence; did you mean --kind sequence?"),
+    ],
+)
+def test_what_is_missing_or_unknown_is_answered_with_what_to_type(here: Run, typed: str, hint: str) -> None:
+    done = here(*typed.split(), TCPSTALL_STORE="")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"Error: {hint}")
+
+
 def test_near_names_are_suggested(here: Run) -> None:
     assert "did you mean analyze" in here("analyse").stderr
     assert "did you mean retransmission" in here("explain", "retransmision").stderr
