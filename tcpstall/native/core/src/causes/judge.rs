@@ -294,7 +294,7 @@ fn judge_one(rule: &Rule, pause: &Pause, limits: &Limits) -> Verdict {
     }
     // Growth is visible in the sizes of bursts, whichever ACK came before them.
     let grew = rule.cause == Cause::CwndLimited && pause.context.read.climb > 1;
-    let silent = rule.cause == Cause::AppLimited && pause.outlasts_paths();
+    let silent = rule.cause == Cause::AppLimited && (pause.outlasts_paths() || pause.outlasts_soonest_answer());
     let ordered = !pause.unseen.blind || pause.first || pause.is_turn() || grew || silent;
     if pause.unseen.acks && RESTS_ON_ACKS.contains(&rule.cause) {
         Verdict::CannotTell(Missing::ACKS)

@@ -66,7 +66,7 @@ impl Missing {
     /// The limit that a sender reached with more data queued.
     pub const LIMIT: Missing = Missing("the sender's limit: more data was queued, for its last segment had no PSH");
     /// A round trip, for comparison.
-    pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
+    pub const ROUND_TRIP: Missing = Missing("round trip time: nothing in this capture measures one");
 }
 
 /// A rule: a pure function of a pause's evidence.

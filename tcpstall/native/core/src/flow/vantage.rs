@@ -355,10 +355,11 @@ impl Vantage {
             }
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
-                // An ACK is due when data arrives. Data may wait for the application, unless other data left just
-                // before.
-                let due = segment.payload == 0 || quiet.times(4) <= span;
                 let longest = if self.proven { LONGEST_PATH } else { LONGEST_DELAYED_ACK };
+                // An ACK is due when data arrives; after an ACK a timer may have sent it, as a probe. Data may wait for the
+                // application, unless other data left just before.
+                let by_timer = is_bare && span > longest;
+                let due = segment.payload == 0 && !by_timer || quiet.times(4) <= span;
                 if !due && span > longest {
                     break;
                 }

@@ -57,6 +57,12 @@ impl Facts {
         self.left_in_flight == 0 && self.after_ack().is_some_and(|span| span > LONGEST_PATH)
     }
 
+    /// It stayed silent for more than twice the soonest answer that the tap has seen, which took at least the path.
+    pub fn outlasts_soonest_answer(&self) -> bool {
+        let known = self.distance > Nanos::ZERO && self.left_in_flight == 0;
+        known && self.after_ack().is_some_and(|span| span > self.distance)
+    }
+
     /// Less than a segment left alone once the peer's payload had come: no more had been queued.
     pub fn answers_peer(&self) -> bool {
         let alone = u64::from(self.after.first_frame) == self.after.clump.first_bytes;

@@ -31,7 +31,8 @@ impl Builder {
             next_packet: ending.next_packet,
             base_rtt: ending.base_rtt,
             srtt: at.srtt,
-            distance: half.vantage.now().unwrap_or_default(),
+            // ACKs from before any measurement were applied as they passed, although this packet may have shown the distance.
+            distance: half.vantage.now().filter(|_| !open.unseen.unmeasured).unwrap_or_default(),
             stamps_apart: clock.and_then(TsvalClock::apart),
             left_together: false,
             held_up: half.vantage.is_held_up(),

@@ -1,0 +1,43 @@
+"""Where the tap is, learnt from the packet that ends a wait, in captures that begin after the handshake."""
+
+from tests.causes.triple import NOT_A_STALL_MS, SYNS, fires, near_miss
+from tests.scene import Scene, Stall, between
+
+
+@fires
+def test_waits_of_a_slow_start_before_the_distance_is_known_are_none_of_the_applications(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_transfers(300_000, tso=1)
+    causes = [stall.cause for stall in scene.stalls("client", "server", drop=SYNS, over_ms=NOT_A_STALL_MS)]
+    assert set(causes) == {"cwnd-limited"}, causes
+
+
+@fires
+def test_a_pause_that_outlasts_the_soonest_answer_twice_is_the_applications(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_writes(*((at, 10_000 + at) for at in (0, 60, 85, 175, 375, 445)), tso=1)
+    waits = scene.stalls("client", "server", drop=SYNS, over_ms=NOT_A_STALL_MS)
+    known = [wait for wait in waits if wait.cause != "unexplained"]
+    assert known == [Stall("app-limited", between(ms - 1, ms + 1)) for ms in (60, 90, 200, 70)]
+
+
+@near_miss
+def test_a_pause_as_long_as_the_soonest_answer_may_be_a_round_trip(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_writes(*((at, 10_000 + at) for at in (0, 60, 120, 180)), tso=1)
+    waits = scene.stalls("client", "server", drop=SYNS, over_ms=NOT_A_STALL_MS)
+    assert {wait.cause for wait in waits} == {"unexplained"}
+
+
+@near_miss
+def test_a_probe_of_a_closed_window_is_no_round_trip(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server_sends(1_000)
+    scene.client_acks(window=0)
+    for ms in (3_400, 6_800, 13_600):
+        scene.wait_ms(ms)
+        scene.server_probes()
+        scene.client_acks(window=0)
+    flow = scene.flow("client", drop=SYNS)
+    assert [stall["cause"] for stall in flow["stalls"]] == ["zero-window"]
+    assert (flow["base_rtt_ns"] or 0) < 1e9
