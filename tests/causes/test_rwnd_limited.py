@@ -22,6 +22,15 @@ def test_a_rest_of_the_window_below_a_segment_is_a_full_window(scene: Scene, tap
     assert first == Stall("rwnd-limited", between(19, 21))
 
 
+@fires
+def test_a_window_that_clocks_a_sender_whose_stamps_lose_time_is_no_queue(scene: Scene, tap: Tap) -> None:
+    """Darwin's clock loses a part of each millisecond: its segments echo the ACK before them, so nothing held them."""
+    scene.server.tick_ns = 1_008_000
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=2_896)
+    scene.download(400_000, reader=Reader(buffer=2_896))
+    assert causes(scene, tap) == ["rwnd-limited"]
+
+
 @near_miss
 def test_a_window_with_a_segment_to_spare_did_not_stop_the_sender(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20, client_scale=0, client_window=14_480 + 3 * 1_448)

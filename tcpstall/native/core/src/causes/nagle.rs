@@ -8,9 +8,10 @@
 //!           nothing was out, with room in both windows before, if only since an earlier ACK (`write-tail`); or an
 //!           application writes on a beat, and only whole segments leave while data is out; or, from a sender that holds
 //!           the end of each write behind any data, a whole segment stayed unacknowledged until the next write
-//!           (`tail-held`). Not with more than one short segment in flight: their sender holds none back
+//!           (`tail-held`). Not with more than one short segment in flight: their sender holds none back; but where each of
+//!           these left behind a whole one, a short one that left alone at the ACK after which nothing was out had been held
 //! Evidence  `in_flight_bytes`, `burst_bytes`
-//! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
+//! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD and XNU `tcp_output`
 //! Abstains  never; where payload or the FIN of the peer reached the sender between its last data and its next, as the ACK did,
 //!           the wait is `app-limited`, and this cause is also possible; unsure where writes of one size follow each other,
 //!           because the next may have come late in the wait, where this sender had several short segments in flight before,
@@ -29,7 +30,7 @@ pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if does_not_hold(pause) {
-        return Verdict::No;
+        return if holds_behind_short(pause) { yes("", 0.7) } else { Verdict::No };
     }
     if let Some(proof) = tail_waited(pause, limits) {
         return Verdict::Yes(proof);
@@ -103,12 +104,25 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// More than one short segment was in flight, now or often before: the sender had sent one while another was unacknowledged,
 /// as with TCP_NODELAY. Each variant of the algorithm allows one at most.
 pub(super) fn does_not_hold(pause: &Pause) -> bool {
-    if pause.has_several_short() || pause.context.traits.nagle.learnt() == Some(Nagle::Nothing) {
+    let learnt = pause.context.traits.nagle.learnt();
+    if pause.has_several_short() || matches!(learnt, Some(Nagle::Nothing | Nagle::ShortBefore)) {
         return true;
     }
     let full = i64::from(pause.mss) - MOST_OPTIONS;
     let others = i64::from(pause.segments_at_start) - 1;
     pause.mss_known && !pause.flight_unknown && others > 0 && pause.flight_at_start < others * full
+}
+
+/// Short segments left behind whole ones only, as Darwin lets them, or as the algorithm is off. One more left alone at the ACK
+/// after which nothing was out: the one before it was short, so Darwin held this one until then.
+fn holds_behind_short(pause: &Pause) -> bool {
+    let shown = pause.has_several_short() || pause.context.traits.nagle.learnt() == Some(Nagle::ShortBefore);
+    let off = pause.has_short_behind_short() || pause.context.traits.nagle.learnt() == Some(Nagle::Nothing);
+    let first = pause.after.clump.first_bytes;
+    let alone = u64::from(pause.after.first_frame) == first && first < u64::from(pause.mss) && !is_blurred(pause);
+    let waited = pause.released_by_ack() && pause.left_in_flight == 0 && pause.peer_bytes == 0;
+    let ends_short = pause.short_segment_out && pause.before.last_frame < pause.mss;
+    shown && !off && alone && waited && ends_short
 }
 
 /// What the ACK let go and the write before it are of one size, or several such writes: these come at times of their own, and

@@ -129,6 +129,16 @@ impl TsvalClock {
         self.least += late;
     }
 
+    /// Takes in that nothing can have held the last segment for longer than `most`, because it echoes what its sender got
+    /// only then. What exceeds that by more than an advance is time that the clock lost: Darwin's drops the rest of a
+    /// millisecond whenever it is read (XNU `calculate_tcp_clock`).
+    #[inline]
+    pub fn held_at_most(&mut self, most: Nanos) {
+        if let Some(late) = self.late() {
+            self.least += (late - most - self.grain().part(2)).or_zero();
+        }
+    }
+
     /// Takes in that the last segment is the first that echoes what passed the tap towards its sender at `seen`.
     #[inline]
     pub fn answers(&mut self, stamp: u32, seen: Nanos) {
@@ -288,6 +298,20 @@ mod tests {
         let mut microseconds = TsvalClock::default();
         (0..200).for_each(|i| follow(&mut microseconds, i, 1 + i as u32 * 1_000));
         assert!(!microseconds.is_compressed());
+    }
+
+    #[test]
+    fn a_clock_that_loses_time_makes_no_answer_late_and_a_queue_does() {
+        let mut clock = TsvalClock::default();
+        // Each segment leaves at an ACK; of 50 ms the clock counts 49.
+        for i in 0..50_i64 {
+            follow(&mut clock, i * 50, 500 + i as u32 * 49 + i as u32 % 2);
+            clock.held_at_most(Nanos::ZERO);
+        }
+        assert_eq!(clock.held(), None);
+        follow(&mut clock, 2_530, 500 + 50 * 49);
+        clock.held_at_most(Nanos::from_millis(30));
+        assert!(clock.held().is_some_and(|late| late > Nanos::from_millis(28)));
     }
 
     #[test]

@@ -365,6 +365,7 @@ impl Vantage {
                 }
                 self.tsval_clock.answers(timestamps.value, seen);
                 self.answered(span);
+                self.tsval_clock.held_at_most(span - self.shortest.get().unwrap_or_default());
                 self.proven |= due;
                 if segment.payload > 0 {
                     let late = span - self.shortest.get().unwrap_or_default();

@@ -11,6 +11,13 @@ const SEVERAL: u32 = 2;
 const LEAST_MSS: i64 = 536;
 
 impl Facts {
+    /// More short writes than whole segments were in flight: one left directly behind another. Darwin lets a short one go
+    /// behind a whole one, whatever else is out (XNU `tcp_output`, TF_MAXSEGSNT).
+    pub fn has_short_behind_short(&self) -> bool {
+        let whole = self.segments_at_start.saturating_sub(self.briefs_out);
+        self.has_several_short() && (!self.mss_known || self.briefs_out > whole + 1)
+    }
+
     /// More than one short write was in flight, and neither the order of the capture nor missing ACKs make it seem so.
     pub fn has_several_short(&self) -> bool {
         // Before a larger segment shows the size of full ones, the largest short one seems to be full.

@@ -178,6 +178,7 @@ fn round(pause: &Facts, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause
         pushes: pause.before.pushes,
         answered: pause.is_turn(),
         several_short: pause.has_several_short(),
+        short_behind_short: pause.has_short_behind_short(),
         losses: pause.losses,
         hole: pause.hole.is_some(),
     }

@@ -59,6 +59,8 @@ pub struct BurstAndPause {
     pub answered: bool,
     /// More than one short write was in flight.
     pub several_short: bool,
+    /// One of them left directly behind another.
+    pub short_behind_short: bool,
     /// Losses that had lowered the window by the time of the pause.
     pub losses: u32,
     /// The peer lacked data during the pause.

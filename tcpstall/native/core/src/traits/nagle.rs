@@ -3,11 +3,12 @@
 //! Prior     Minshall's variant: only an outstanding short segment holds the next one back (Linux `tcp_nagle_check`)
 //! Evidence  after a burst of full segments a short one left alone, at the ACK after which nothing was outstanding
 //!           although earlier ACKs had made room; against it: a short segment that left together with full ones
-//!           for none at all: flights with more than one short write
+//!           for none at all: flights with more than one short write; where each of these left behind a whole segment
+//!           Darwin's variant allows that, too
 //! Learnt    once two tails were held this way, and none left with full segments; that it is off, by two such
 //!           flights (one alone makes such waits unsure)
 //! Source    RFC 896, RFC 9293 §3.7.4 (any outstanding data holds a short segment back); 4.4BSD `tcp_output`, which
-//!           sends it only when idle; RFC 9293 §3.7.4 (an application may turn it off)
+//!           sends it only when idle; XNU `tcp_output` (TF_MAXSEGSNT); RFC 9293 §3.7.4 (an application may turn it off)
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ pub enum Nagle {
     ShortOnly,
     /// Nothing: the algorithm is off (TCP_NODELAY).
     Nothing,
+    /// A short segment that left last; behind a whole one the next short one leaves, whatever else is out (Darwin), or
+    /// the algorithm is off.
+    ShortBefore,
 }
 
 /// Flights with a short write beside another from which the algorithm is off: a probe takes a held write along (RFC 8985 §7.3).
@@ -40,7 +44,8 @@ const FEW: u32 = 4;
 pub(super) fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Observed<Nagle> {
     let beside = rounds.iter().filter(|round| round.several_short && !round.disturbed).count() as u32;
     if beside >= BESIDE {
-        return Observed::of(Nagle::Nothing, beside);
+        let off = rounds.iter().any(|round| round.short_behind_short && !round.disturbed);
+        return Observed::of(if off { Nagle::Nothing } else { Nagle::ShortBefore }, beside);
     }
     let held = |round: &BurstAndPause| {
         let has_room = round.open || round.let_room_pass;
