@@ -6,7 +6,7 @@ from tcpstall.causes import Detail
 from tcpstall.findings.finding import Behind, Finding
 from tcpstall.units import counted, duration, number, per_second, percent, rate, size, times
 
-__all__ = ["evidence", "meanwhile", "names", "patience", "rate_of", "timed", "unanswered"]
+__all__ = ["evidence", "meanwhile", "names", "patience", "rate_of", "timed", "too_late", "unanswered"]
 
 _FIXED = {
     "reset": "before all requests were answered whole",
@@ -100,7 +100,18 @@ def patience(finding: Finding) -> str:
     return f"{duration(finding.median_ns)} each" if alike else f"up to {duration(finding.worst_ns)}"
 
 
+def too_late(finding: Finding) -> str:
+    """Answers that came after their client had closed: `10 answers came after that, one after 3.00 s`."""
+    stall = (finding.example.stall if finding.example else None) or {}
+    after = stall.get("duration_ns")
+    if finding.waits == 1:
+        return f"the answer came{f' after {duration(after)}' if after else ' after that'}"
+    return f"{number(finding.waits)} answers came later{f', one after {duration(after)}' if after else ''}"
+
+
 def _no_answer(finding: Finding) -> str:
+    if finding.waits:
+        return f"{too_late(finding)}: the client had closed"
     return f"the server had acknowledged {'each' if finding.flows > 1 else 'the'} request, then nothing came"
 
 

@@ -2,7 +2,7 @@
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import RATES, Finding
-from tcpstall.findings.proof import evidence, meanwhile, names, patience, rate_of, timed, unanswered
+from tcpstall.findings.proof import evidence, meanwhile, names, patience, rate_of, timed, too_late, unanswered
 from tcpstall.model.endpoint import Endpoint
 from tcpstall.units import clock, counted, duration, number
 
@@ -132,7 +132,13 @@ def _said(finding: Finding) -> str:
             return f"{place} {verb} probably slow to accept: {span} in {flows_of(finding, 'connection')}"
         case "no-answer":
             left = flows_of(finding, "request")
-            return f"{place} left {left} without an answer: the client gave up after {patience(finding)}"
+            gave_up = f"the client gave up after {patience(finding)}"
+            if not finding.waits:
+                return f"{place} left {left} without an answer: {gave_up}"
+            in_time = (
+                f"answered {left} too late" if finding.waits >= finding.flows else f"left {left} without an answer"
+            )
+            return f"{place} {in_time}: {gave_up}, {too_late(finding)}"
         case "server-timer":
             return f"nobody may have waited: {place} answers by a timer, {timed(finding)}: a long poll, or a timeout"
         case "server-silent":

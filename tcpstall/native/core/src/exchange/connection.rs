@@ -25,6 +25,9 @@ row! {
         /// Time when that passed the tap.
         #[json(hidden)]
         pub closed_ns: Option<Nanos>,
+        /// Sender of the first RST.
+        #[json(hidden)]
+        pub reset_by: Option<End>,
         /// The server's last data was the farewell of an idle TLS connection.
         #[json(hidden)]
         pub farewell: bool,
@@ -73,6 +76,7 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         closed_by: closing.map(|closing| closing.by),
         closed_with: closing.map(|closing| if closing.reset { "rst" } else { "fin" }),
         closed_ns: closing.map(|closing| closing.time),
+        reset_by: turns.reset_by,
         farewell: flow.speaks_tls() && says_goodbye(),
         tls: flow.speaks_tls(),
         http: flow.first_payloads().is_some_and(FirstPayloads::speak_http),

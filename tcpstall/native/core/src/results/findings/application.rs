@@ -63,7 +63,12 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     }
     if answers {
         let told = beats.events.told(stall).filter(|told| told.sure || !asked).map(|told| told.kind);
-        return if beats.times(stall) { FindingKind::ServerTimer } else { told.unwrap_or(FindingKind::ServerSlow) };
+        let kind = if beats.times(stall) { FindingKind::ServerTimer } else { told.unwrap_or(FindingKind::ServerSlow) };
+        return match kind {
+            FindingKind::ServerSlow if given_up::answered_too_late(row, stall).is_some() => FindingKind::NoAnswer,
+            FindingKind::ServerSlow if given_up::only_answers_close(row, stall) => FindingKind::Idle,
+            kind => kind,
+        };
     }
     if idle::is_notice(row, stall) || idle::had_said_all(row, stall) || idle::had_acknowledged(row, stall) {
         return FindingKind::Idle;
