@@ -33,6 +33,7 @@ _ADVICE: Mapping[str, str] = {
     "accept-queue": "look at its accept queue (ss -lt, ListenOverflows of nstat): raise the backlog, or accept faster",
     "handshake-slow": "look at the path (a queue, a waking radio), then at what answers SYNs: a firewall, a proxy",
     "handshake-distance": "reuse connections, or serve from nearer",
+    "cut-answer": "read the server's log, or its proxy's: a crash, a time limit, a limit of size",
     "stale-connection": "have the client close idle connections before the server does, and send such requests again",
     "server-slow": "look at the server's application: it had the request",
     "no-answer": "look at the server's application: it had the request; then at the client's timeout",

@@ -11,7 +11,7 @@ from tcpstall.records import record
 
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Behind", "Example", "Finding", "WaitedFor", "read"]
 
-FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset", "stale-connection"})
+FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset", "cut-answer", "stale-connection"})
 """Kinds of failed connections."""
 
 RATES = frozenset({"rate-window", "rate-pacing", "rate-application", "rate-sender", "bandwidth-limited"})
@@ -59,6 +59,10 @@ class Example:
     trust: str
     stall: Mapping[str, Any] | None
     """The longest wait, as in the JSON report."""
+    cut_at_bytes: int | None = None
+    """Bytes of an answer's content that came before the server closed amid it; None of others, and in archives."""
+    cut_of_bytes: int | None = None
+    """The whole length of that content, as its head announced it."""
 
     @property
     def duration_ns(self) -> int:

@@ -122,6 +122,14 @@ def timed(finding: Finding) -> str:
     return f"{counted(finding.waits, 'answer')}{f' after {duration(each)} each' if each else ''}"
 
 
+def _cut(finding: Finding) -> str:
+    example = finding.example
+    if not example or example.cut_at_bytes is None or not example.cut_of_bytes:
+        return "the server closed before the end that its head announces"
+    which = f"that of flow {example.flow}" if finding.flows > 1 else "it"
+    return f"{which} was cut at {size(example.cut_at_bytes)} of {size(example.cut_of_bytes)}"
+
+
 def _in_pieces(finding: Finding) -> str:
     sender, _ = names(finding)
     return f"{counted(finding.waits, 'pause')} of the {sender}, window open{meanwhile(finding)}"
@@ -245,6 +253,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "handshake-loss": _handshake_loss,
     "server-slow": _server_slow,
     "no-answer": _no_answer,
+    "cut-answer": _cut,
     "server-timer": timed,
     "sent-in-pieces": _in_pieces,
     "flow-control": _flow_control,

@@ -15,6 +15,7 @@ _HEADLINES = {
     "aborted": "handshake broken off by the client",
     "peer-gone": "peer gone",
     "reset": "reset in mid-transfer",
+    "cut-answer": "answer cut short",
     "stale-connection": "request on a connection that the server had closed",
     "handshake-loss": "handshake slow by loss",
     "accept-queue": "server slow to accept",
@@ -119,6 +120,8 @@ def _said(finding: Finding) -> str:
             return f"{gone} {verb} gone: {again}, {span} in {flows}"
         case "reset":
             return f"the {finding.side} reset {flows_of(finding, 'connection')} to {place} in mid-transfer"
+        case "cut-answer":
+            return f"{place} closed amid {flows_of(finding, 'answer')}: {evidence(finding)}"
         case "stale-connection":
             lost = flows_of(finding, "request")
             return f"{place} reset {lost} on idle connections: it had closed them, or they were forgotten on the way"

@@ -22,6 +22,12 @@ row! {
         pub closed_by: Option<End>,
         /// `fin` or `rst`.
         pub closed_with: Option<&'static str>,
+        /// Bytes of an HTTP answer's content that came before the server closed amid it; `None` where it did not, or nobody can tell.
+        #[json(if_any)]
+        pub cut_at_bytes: Option<u64>,
+        /// The whole length of that content.
+        #[json(if_any)]
+        pub cut_of_bytes: Option<u64>,
         /// Time when that passed the tap.
         #[json(hidden)]
         pub closed_ns: Option<Nanos>,
@@ -69,7 +75,10 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         let ends = [rounds.last(), turns.rounds().last()];
         nothing || ends.into_iter().flatten().any(|last| is_unasked(last, turns, distance()))
     };
+    let cut = closing.filter(|closing| closing.by == End::Server).and_then(|_| cut(flow));
     ConnectionRow {
+        cut_at_bytes: cut.map(|(came, _)| came),
+        cut_of_bytes: cut.map(|(_, all)| all),
         exchanges: rounds.len() as u64 + turns.dropped,
         unanswered: turns.unanswered,
         unprompted: turns.unprompted,
@@ -84,4 +93,13 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         expects_continue: flow.first_payloads().is_some_and(FirstPayloads::expect_continue),
         idle_before_close_ns: idle,
     }
+}
+
+/// Bytes that came of the last answer's content, and its whole length, if there were fewer than its head announces.
+fn cut(flow: &Finished) -> Option<(u64, u64)> {
+    let last = flow.rounds().rounds().last().filter(|last| last.overlaps == 0)?;
+    let end = last.from()[End::Server] + i64::try_from(last.response_bytes).ok()?;
+    // A FIN further on shows that the capture lacks the rest.
+    let seen = flow.connection().half(End::Server).fin.is_none_or(|fin| fin == end + 1);
+    flow.first_payloads().filter(|_| seen)?.announced().cut_at(end)
 }

@@ -133,6 +133,9 @@ pub struct Example {
     retransmitted_bytes: u64,
     bottleneck_bytes_per_s: Option<u64>,
     queue_delay_ns: Option<Nanos>,
+    /// Bytes of an answer's content that came, and its length, where the server closed in between.
+    cut_at_bytes: Option<u64>,
+    cut_of_bytes: Option<u64>,
     trust: &'static str,
     #[serde(serialize_with = "printed")]
     stall: Option<StallRow>,
@@ -165,6 +168,8 @@ impl Example {
             retransmitted_bytes: end.retransmitted_bytes,
             bottleneck_bytes_per_s: end.path.bottleneck_bytes_per_s,
             queue_delay_ns: end.path.queue_delay_ns,
+            cut_at_bytes: row.connection.cut_at_bytes,
+            cut_of_bytes: row.connection.cut_of_bytes,
             trust: row.trust.level.name(),
             stall: share.longest().cloned(),
             losses: end.losses,

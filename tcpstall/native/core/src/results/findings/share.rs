@@ -119,6 +119,8 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
     }
     if came_too_late(row) {
         shares.push(Share::of(FindingKind::StaleConnection, End::Server, Nanos::ZERO));
+    } else if row.connection.cut_at_bytes.is_some() {
+        shares.push(Share::of(FindingKind::CutAnswer, End::Server, Nanos::ZERO));
     } else if let Some(side) = reset(row).filter(|_| owed.is_none()) {
         shares.push(Share::of(FindingKind::Reset, side, Nanos::ZERO));
     }
