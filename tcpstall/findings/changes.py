@@ -89,6 +89,10 @@ def advice(finding: Finding) -> str:
             return f"read the {finding.side}'s log: it closed by force"
         case "server-slow" | "sent-in-pieces" if finding.waited_for:
             return f"look at {finding.waited_for.service} first: it waited for that"
+        case "server-slow" if finding.is_of_tls:
+            return "look at what the server does in TLS's handshake (certificates, keys, a lookup): no request had come"
+        case "idle" if finding.is_of_tls:
+            return "nothing if a person was asked; else look at the client's checks of certificates"
         case "sent-in-pieces":
             return f"make the {finding.side}'s application write without pauses"
         case _ if finding.behind:

@@ -161,6 +161,8 @@ class Finding:
     """Slow services that waited for this one: `192.0.2.1:80`."""
     makes_most: int = 0
     """Number of the longest times of the distribution that make nine tenths of it; 0 is unknown, as in archives."""
+    tls_handshake_ns: int = 0
+    """Part of the waits in which TLS's handshake was not yet complete; 0 in archives."""
     of_several_clients: bool = False
     """True where the finding is of one client, and the service has others."""
 
@@ -179,6 +181,11 @@ class Finding:
     def nearly_all_in(self) -> int:
         """Number of flows or answers that took nearly all of the time, where they are a few of many; else 0."""
         return self.makes_most if self.makes_most * _FEW <= self.counted else 0
+
+    @property
+    def is_of_tls(self) -> bool:
+        """True where nine tenths of the time or more are those of TLS's handshake, before any request."""
+        return 10 * self.tls_handshake_ns >= 9 * self.time_ns > 0
 
     @property
     def told_losses(self) -> Losses | None:

@@ -51,11 +51,15 @@ _HEADLINES = {
     "unexplained": "unexplained",
 }
 
+_IN_TLS = "in TLS's handshake"
+
 
 def headline(finding: Finding) -> str:
     """The kind, in a few words."""
     if finding.kind == "sent-in-pieces":
         return f"{finding.side} slow to send"
+    if finding.kind == "server-slow" and finding.is_of_tls:
+        return f"server slow {_IN_TLS}"
     if finding.kind == "loss" and finding.detail == Detail.SPURIOUS:
         return "needless retransmission"
     return _HEADLINES.get(finding.kind, finding.kind.replace("-", " "))
@@ -128,7 +132,11 @@ def _said(finding: Finding) -> str:
         case "server-slow":
             verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
             queued = f", behind a queue that {finding.behind.service} filled" if finding.behind else ""
-            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}{_mostly(finding)}{queued}"
+            if finding.is_of_tls:
+                return f"{place} {verb} slow {_IN_TLS}: {span} in {flows}"
+            part = finding.tls_handshake_ns if 2 * finding.tls_handshake_ns > finding.time_ns else 0
+            before = f", {duration(part)} of it {_IN_TLS}" if part else ""
+            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}{_mostly(finding)}{before}{queued}"
             return f"{place} {verb} slow to answer: {answers}{meanwhile(finding)}"
         case "accept-queue":
             verb = "is" if finding.address else "are"
@@ -153,6 +161,9 @@ def _said(finding: Finding) -> str:
             return f"{headline(finding)}: {rate_of(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
         case "messages":
             return f"nothing to repair unless a user waited: small messages with pauses, {span} in {flows}"
+        case "idle" if finding.is_of_tls:
+            why = "a person was asked, or it checked certificates"
+            return f"the client paused {_IN_TLS} at {place}, {span} in {flows}: {why}"
         case "idle":
             return f"nothing to repair: the time is the applications' own pauses, {span} in {flows}"
         case "unexplained":

@@ -40,6 +40,9 @@ row! {
         /// The connection carries TLS.
         #[json(hidden)]
         pub tls: bool,
+        /// It does so from the client's first byte: no other protocol came before.
+        #[json(hidden)]
+        pub tls_at_once: bool,
         /// The connection carries requests of HTTP in plain text.
         #[json(hidden)]
         pub http: bool,
@@ -88,6 +91,7 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         reset_by: turns.reset_by,
         farewell: flow.speaks_tls() && says_goodbye(),
         tls: flow.speaks_tls(),
+        tls_at_once: flow.first_payloads().is_some_and(FirstPayloads::begin_with_tls),
         http: flow.first_payloads().is_some_and(FirstPayloads::speak_http),
         in_vain: turns.in_vain,
         expects_continue: flow.first_payloads().is_some_and(FirstPayloads::expect_continue),

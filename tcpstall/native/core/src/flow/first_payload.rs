@@ -22,6 +22,8 @@ const CLIENT_HELLO: u8 = 1;
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FirstPayloads {
     starts: [Vec<u8>; 2],
+    /// Place of the client's start in its data.
+    client_at: i64,
     announced: Announced,
 }
 
@@ -50,12 +52,15 @@ impl FirstPayloads {
         if start.is_empty() {
             let most = if payload.starts_with(ANSWER) { STATUS_KEPT } else { START_KEPT };
             start.extend_from_slice(&payload[..payload.len().min(most)]);
+            if sender == End::Client {
+                self.client_at = offset;
+            }
         }
     }
 
     /// The same without the head of the latest answer.
     pub fn of_the_first(&self) -> FirstPayloads {
-        FirstPayloads { announced: Announced::default(), starts: self.starts.clone() }
+        FirstPayloads { announced: Announced::default(), starts: self.starts.clone(), ..*self }
     }
 
     /// Head of the latest answer.
@@ -86,6 +91,12 @@ impl FirstPayloads {
     /// The client began with a TLS hello.
     pub fn speak_tls(&self) -> bool {
         self.starts[End::Client].starts_with(&TLS_HANDSHAKE)
+    }
+
+    /// The first byte of the client's data began a TLS hello.
+    pub fn begin_with_tls(&self) -> bool {
+        const FIRST: i64 = 1;
+        self.speak_tls() && self.client_at == FIRST
     }
 }
 

@@ -4,6 +4,7 @@ use super::beats::Beats;
 use super::given_up;
 use super::idle;
 use super::kind::FindingKind;
+use super::tls;
 use super::weight::{FULL_SEGMENT, LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::{Cause, details};
 use crate::exchange::{ACKNOWLEDGEMENT, ConnectionRow, Exchange};
@@ -78,6 +79,9 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     }
     if may_be_an_event(row, stall) {
         return FindingKind::ServerSilent;
+    }
+    if tls::answers_after_tickets(row, stall) {
+        return FindingKind::ServerSlow;
     }
     let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));

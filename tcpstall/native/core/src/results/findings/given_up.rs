@@ -14,7 +14,7 @@ const LONGEST: Nanos = Nanos::from_millis(300_000);
 /// Segments of a request that is written at once: its head, and its content.
 const PIECES: u64 = 2;
 /// Smallest request over TLS; below it are the end of the handshake, acknowledgements and pings (RFC 8446 §4.4.4, RFC 9113 §6).
-const LEAST_SEALED: u64 = 160;
+pub(super) const LEAST_SEALED: u64 = 160;
 
 /// Time that a client had waited for an answer when it closed; `None` where it did not give up, or nobody can tell: many
 /// protocols have messages without an answer.

@@ -104,6 +104,8 @@ pub struct FindingRow {
     pub losses: Option<LossesRow>,
     /// Sum of the flows' durations.
     pub lasted_ns: i128,
+    /// Part of the waits in which TLS's handshake was not yet complete.
+    pub tls_handshake_ns: i128,
     /// The service that this one waited for, of a slow one.
     pub waited_for: Option<WaitedFor>,
     /// The transfer that filled the queue which the round trips of that flow went through.
@@ -235,6 +237,7 @@ impl Finding {
             reordered_segments: self.reordered,
             losses: self.example.as_ref().and_then(|example| example.losses(self.losses)),
             lasted_ns: self.lasted,
+            tls_handshake_ns: self.tls_handshake,
             waited_for: None,
             behind: None,
             example: self.example,
