@@ -33,6 +33,7 @@ _ADVICE: Mapping[str, str] = {
     "accept-queue": "look at its accept queue (ss -lt, ListenOverflows of nstat): raise the backlog, or accept faster",
     "handshake-slow": "look at the path (a queue, a waking radio), then at what answers SYNs: a firewall, a proxy",
     "handshake-distance": "reuse connections, or serve from nearer",
+    "cut-answer": "read the server's log, or its proxy's: a crash, a time limit, a limit of size",
     "stale-connection": "have the client close idle connections before the server does, and send such requests again",
     "server-slow": "look at the server's application: it had the request",
     "no-answer": "look at the server's application: it had the request; then at the client's timeout",
@@ -88,6 +89,10 @@ def advice(finding: Finding) -> str:
             return f"read the {finding.side}'s log: it closed by force"
         case "server-slow" | "sent-in-pieces" if finding.waited_for:
             return f"look at {finding.waited_for.service} first: it waited for that"
+        case "server-slow" if finding.is_of_tls:
+            return "look at what the server does in TLS's handshake (certificates, keys, a lookup): no request had come"
+        case "idle" if finding.is_of_tls:
+            return "nothing if a person was asked; else look at the client's checks of certificates"
         case "sent-in-pieces":
             return f"make the {finding.side}'s application write without pauses"
         case _ if finding.behind:

@@ -11,7 +11,7 @@ from tcpstall.records import record
 
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Behind", "Example", "Finding", "WaitedFor", "read"]
 
-FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset", "stale-connection"})
+FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset", "cut-answer", "stale-connection"})
 """Kinds of failed connections."""
 
 RATES = frozenset({"rate-window", "rate-pacing", "rate-application", "rate-sender", "bandwidth-limited"})
@@ -59,6 +59,10 @@ class Example:
     trust: str
     stall: Mapping[str, Any] | None
     """The longest wait, as in the JSON report."""
+    cut_at_bytes: int | None = None
+    """Bytes of an answer's content that came before the server closed amid it; None of others, and in archives."""
+    cut_of_bytes: int | None = None
+    """The whole length of that content, as its head announced it."""
 
     @property
     def duration_ns(self) -> int:
@@ -157,6 +161,8 @@ class Finding:
     """Slow services that waited for this one: `192.0.2.1:80`."""
     makes_most: int = 0
     """Number of the longest times of the distribution that make nine tenths of it; 0 is unknown, as in archives."""
+    tls_handshake_ns: int = 0
+    """Part of the waits in which TLS's handshake was not yet complete; 0 in archives."""
     of_several_clients: bool = False
     """True where the finding is of one client, and the service has others."""
 
@@ -175,6 +181,11 @@ class Finding:
     def nearly_all_in(self) -> int:
         """Number of flows or answers that took nearly all of the time, where they are a few of many; else 0."""
         return self.makes_most if self.makes_most * _FEW <= self.counted else 0
+
+    @property
+    def is_of_tls(self) -> bool:
+        """True where nine tenths of the time or more are those of TLS's handshake, before any request."""
+        return 10 * self.tls_handshake_ns >= 9 * self.time_ns > 0
 
     @property
     def told_losses(self) -> Losses | None:

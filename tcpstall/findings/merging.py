@@ -44,6 +44,7 @@ _ADDED_UP = (
     "needless_retransmissions",
     "reordered_segments",
     "lasted_ns",
+    "tls_handshake_ns",
     "services",
     "makes_most",
 )

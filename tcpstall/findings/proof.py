@@ -6,7 +6,7 @@ from tcpstall.causes import Detail
 from tcpstall.findings.finding import Behind, Finding
 from tcpstall.units import counted, duration, number, per_second, percent, rate, size, times
 
-__all__ = ["evidence", "meanwhile", "names", "patience", "rate_of", "timed", "unanswered"]
+__all__ = ["evidence", "meanwhile", "names", "patience", "rate_of", "timed", "too_late", "unanswered"]
 
 _FIXED = {
     "reset": "before all requests were answered whole",
@@ -78,6 +78,8 @@ def _handshake_loss(finding: Finding) -> str:
 
 
 def _server_slow(finding: Finding) -> str:
+    if finding.is_of_tls:
+        return f"it had the client's hello, and its first flight came late{meanwhile(finding)}"
     asked = counted(finding.exchanges, "request")
     if few := finding.nearly_all_in:
         return f"{number(few)} of {asked} took nearly all of that time{meanwhile(finding)}"
@@ -100,7 +102,18 @@ def patience(finding: Finding) -> str:
     return f"{duration(finding.median_ns)} each" if alike else f"up to {duration(finding.worst_ns)}"
 
 
+def too_late(finding: Finding) -> str:
+    """Answers that came after their client had closed: `10 answers came after that, one after 3.00 s`."""
+    stall = (finding.example.stall if finding.example else None) or {}
+    after = stall.get("duration_ns")
+    if finding.waits == 1:
+        return f"the answer came{f' after {duration(after)}' if after else ' after that'}"
+    return f"{number(finding.waits)} answers came later{f', one after {duration(after)}' if after else ''}"
+
+
 def _no_answer(finding: Finding) -> str:
+    if finding.waits:
+        return f"{too_late(finding)}: the client had closed"
     return f"the server had acknowledged {'each' if finding.flows > 1 else 'the'} request, then nothing came"
 
 
@@ -109,6 +122,14 @@ def timed(finding: Finding) -> str:
     stall = (finding.example.stall if finding.example else None) or {}
     each = min(filter(None, (stall.get("duration_ns"), stall.get("evidence", {}).get("freed_to_data_ns"))), default=0)
     return f"{counted(finding.waits, 'answer')}{f' after {duration(each)} each' if each else ''}"
+
+
+def _cut(finding: Finding) -> str:
+    example = finding.example
+    if not example or example.cut_at_bytes is None or not example.cut_of_bytes:
+        return "the server closed before the end that its head announces"
+    which = f"that of flow {example.flow}" if finding.flows > 1 else "it"
+    return f"{which} was cut at {size(example.cut_at_bytes)} of {size(example.cut_of_bytes)}"
 
 
 def _in_pieces(finding: Finding) -> str:
@@ -234,6 +255,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "handshake-loss": _handshake_loss,
     "server-slow": _server_slow,
     "no-answer": _no_answer,
+    "cut-answer": _cut,
     "server-timer": timed,
     "sent-in-pieces": _in_pieces,
     "flow-control": _flow_control,

@@ -16,7 +16,7 @@ __all__ = ["findings", "idle_ns", "ranked"]
 _MOST_FLOWS = 2
 """A failure of at least one in so many connections comes first, however short each took."""
 
-_NEVER_WORKED = FAILURES - {"reset", "stale-connection"}
+_NEVER_WORKED = FAILURES - {"reset", "cut-answer", "stale-connection"}
 
 _NOBODYS = IDLE - {"handshake-distance"}
 
@@ -30,7 +30,7 @@ _LEAST_NS = 1_000_000
 """A finding of less time is left out where there is another finding."""
 
 _BROKEN_NS = 1_000_000_000
-"""Weight of a connection that its server reset in the middle: clients try again after a second or later."""
+"""Weight of a connection that its server closed in the middle: clients try again after a second or later."""
 
 _NOTHING_NS = 10_000_000
 """Findings of less time come after a silence that lasted `_LONGER` times as long."""
@@ -108,7 +108,7 @@ def _with_clients(found: list[Finding]) -> list[Finding]:
 
 def _weight(finding: Finding) -> int:
     """Weight of the finding; light kinds weigh less, so that repairs and slow answers come before them."""
-    if finding.kind == "reset" and finding.side == "server":
+    if finding.kind in ("reset", "cut-answer") and finding.side == "server":
         return finding.flows * _BROKEN_NS
     return finding.time_ns // _LITTLE[finding.kind] if finding.kind in _LITTLE else finding.weight_ns
 

@@ -2,7 +2,7 @@
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import RATES, Finding
-from tcpstall.findings.proof import evidence, meanwhile, names, patience, rate_of, timed, unanswered
+from tcpstall.findings.proof import evidence, meanwhile, names, patience, rate_of, timed, too_late, unanswered
 from tcpstall.model.endpoint import Endpoint
 from tcpstall.units import clock, counted, duration, number
 
@@ -15,6 +15,7 @@ _HEADLINES = {
     "aborted": "handshake broken off by the client",
     "peer-gone": "peer gone",
     "reset": "reset in mid-transfer",
+    "cut-answer": "answer cut short",
     "stale-connection": "request on a connection that the server had closed",
     "handshake-loss": "handshake slow by loss",
     "accept-queue": "server slow to accept",
@@ -50,11 +51,15 @@ _HEADLINES = {
     "unexplained": "unexplained",
 }
 
+_IN_TLS = "in TLS's handshake"
+
 
 def headline(finding: Finding) -> str:
     """The kind, in a few words."""
     if finding.kind == "sent-in-pieces":
         return f"{finding.side} slow to send"
+    if finding.kind == "server-slow" and finding.is_of_tls:
+        return f"server slow {_IN_TLS}"
     if finding.kind == "loss" and finding.detail == Detail.SPURIOUS:
         return "needless retransmission"
     return _HEADLINES.get(finding.kind, finding.kind.replace("-", " "))
@@ -119,20 +124,32 @@ def _said(finding: Finding) -> str:
             return f"{gone} {verb} gone: {again}, {span} in {flows}"
         case "reset":
             return f"the {finding.side} reset {flows_of(finding, 'connection')} to {place} in mid-transfer"
+        case "cut-answer":
+            return f"{place} closed amid {flows_of(finding, 'answer')}: {evidence(finding)}"
         case "stale-connection":
             lost = flows_of(finding, "request")
             return f"{place} reset {lost} on idle connections: it had closed them, or they were forgotten on the way"
         case "server-slow":
             verb = f"{'is' if finding.address else 'are'}{' probably' if finding.is_doubtful else ''}"
             queued = f", behind a queue that {finding.behind.service} filled" if finding.behind else ""
-            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}{_mostly(finding)}{queued}"
+            if finding.is_of_tls:
+                return f"{place} {verb} slow {_IN_TLS}: {span} in {flows}"
+            part = finding.tls_handshake_ns if 2 * finding.tls_handshake_ns > finding.time_ns else 0
+            before = f", {duration(part)} of it {_IN_TLS}" if part else ""
+            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}{_mostly(finding)}{before}{queued}"
             return f"{place} {verb} slow to answer: {answers}{meanwhile(finding)}"
         case "accept-queue":
             verb = "is" if finding.address else "are"
             return f"{place} {verb} probably slow to accept: {span} in {flows_of(finding, 'connection')}"
         case "no-answer":
             left = flows_of(finding, "request")
-            return f"{place} left {left} without an answer: the client gave up after {patience(finding)}"
+            gave_up = f"the client gave up after {patience(finding)}"
+            if not finding.waits:
+                return f"{place} left {left} without an answer: {gave_up}"
+            in_time = (
+                f"answered {left} too late" if finding.waits >= finding.flows else f"left {left} without an answer"
+            )
+            return f"{place} {in_time}: {gave_up}, {too_late(finding)}"
         case "server-timer":
             return f"nobody may have waited: {place} answers by a timer, {timed(finding)}: a long poll, or a timeout"
         case "server-silent":
@@ -144,6 +161,9 @@ def _said(finding: Finding) -> str:
             return f"{headline(finding)}: {rate_of(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
         case "messages":
             return f"nothing to repair unless a user waited: small messages with pauses, {span} in {flows}"
+        case "idle" if finding.is_of_tls:
+            why = "a person was asked, or it checked certificates"
+            return f"the client paused {_IN_TLS} at {place}, {span} in {flows}: {why}"
         case "idle":
             return f"nothing to repair: the time is the applications' own pauses, {span} in {flows}"
         case "unexplained":

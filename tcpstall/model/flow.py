@@ -181,6 +181,7 @@ class Connection:
     """Use and end of a connection.
 
     `closed_by` sent the first FIN or RST (`closed_with`), `idle_before_close_ns` after the end of the last exchange.
+    Where the server closed amid an HTTP answer, `cut_at_bytes` of `cut_of_bytes` of its content had come.
     `unanswered` counts requests without a response, `unprompted` turns of the server that no request called for.
     """
 
@@ -189,6 +190,8 @@ class Connection:
     unprompted: int = 0
     closed_by: Side | None = None
     closed_with: str | None = None
+    cut_at_bytes: int | None = None
+    cut_of_bytes: int | None = None
     idle_before_close_ns: int | None = None
 
 

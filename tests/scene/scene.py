@@ -142,8 +142,9 @@ class Scene:
     def server_closes(self) -> None:
         self._say(self.server, FIN | ACK)
 
-    def client_resets(self) -> None:
-        self._say(self.client, RST | ACK)
+    def client_resets(self, *, acks: bool = True) -> None:
+        """Without ACK the RST answers data for a closed socket."""
+        self._say(self.client, RST | ACK if acks else RST)
 
     def server_resets(self) -> None:
         self._say(self.server, RST | ACK)

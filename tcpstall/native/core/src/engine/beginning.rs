@@ -165,7 +165,7 @@ impl Beginning {
             {
                 starts = later;
                 if seen.kind == SegmentKind::New {
-                    watch.begins_with(seen.sender, payload);
+                    watch.begins_with(seen.sender, &segment, payload);
                 }
             }
         }

@@ -313,7 +313,7 @@ impl Table {
         // Only new data can be the flow's first.
         let Some(slot) = self.find(segment).filter(|_| seen.kind == SegmentKind::New) else { return };
         if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
-            self.starts_held += usize::from(watch.begins_with(seen.sender, payload));
+            self.starts_held += usize::from(watch.begins_with(seen.sender, segment, payload));
         }
     }
 

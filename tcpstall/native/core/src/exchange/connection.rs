@@ -22,15 +22,27 @@ row! {
         pub closed_by: Option<End>,
         /// `fin` or `rst`.
         pub closed_with: Option<&'static str>,
+        /// Bytes of an HTTP answer's content that came before the server closed amid it; `None` where it did not, or nobody can tell.
+        #[json(if_any)]
+        pub cut_at_bytes: Option<u64>,
+        /// The whole length of that content.
+        #[json(if_any)]
+        pub cut_of_bytes: Option<u64>,
         /// Time when that passed the tap.
         #[json(hidden)]
         pub closed_ns: Option<Nanos>,
+        /// Sender of the first RST.
+        #[json(hidden)]
+        pub reset_by: Option<End>,
         /// The server's last data was the farewell of an idle TLS connection.
         #[json(hidden)]
         pub farewell: bool,
         /// The connection carries TLS.
         #[json(hidden)]
         pub tls: bool,
+        /// It does so from the client's first byte: no other protocol came before.
+        #[json(hidden)]
+        pub tls_at_once: bool,
         /// The connection carries requests of HTTP in plain text.
         #[json(hidden)]
         pub http: bool,
@@ -66,18 +78,32 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         let ends = [rounds.last(), turns.rounds().last()];
         nothing || ends.into_iter().flatten().any(|last| is_unasked(last, turns, distance()))
     };
+    let cut = closing.filter(|closing| closing.by == End::Server).and_then(|_| cut(flow));
     ConnectionRow {
+        cut_at_bytes: cut.map(|(came, _)| came),
+        cut_of_bytes: cut.map(|(_, all)| all),
         exchanges: rounds.len() as u64 + turns.dropped,
         unanswered: turns.unanswered,
         unprompted: turns.unprompted,
         closed_by: closing.map(|closing| closing.by),
         closed_with: closing.map(|closing| if closing.reset { "rst" } else { "fin" }),
         closed_ns: closing.map(|closing| closing.time),
+        reset_by: turns.reset_by,
         farewell: flow.speaks_tls() && says_goodbye(),
         tls: flow.speaks_tls(),
+        tls_at_once: flow.first_payloads().is_some_and(FirstPayloads::begin_with_tls),
         http: flow.first_payloads().is_some_and(FirstPayloads::speak_http),
         in_vain: turns.in_vain,
         expects_continue: flow.first_payloads().is_some_and(FirstPayloads::expect_continue),
         idle_before_close_ns: idle,
     }
+}
+
+/// Bytes that came of the last answer's content, and its whole length, if there were fewer than its head announces.
+fn cut(flow: &Finished) -> Option<(u64, u64)> {
+    let last = flow.rounds().rounds().last().filter(|last| last.overlaps == 0)?;
+    let end = last.from()[End::Server] + i64::try_from(last.response_bytes).ok()?;
+    // A FIN further on shows that the capture lacks the rest.
+    let seen = flow.connection().half(End::Server).fin.is_none_or(|fin| fin == end + 1);
+    flow.first_payloads().filter(|_| seen)?.announced().cut_at(end)
 }

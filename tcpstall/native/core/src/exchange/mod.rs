@@ -36,7 +36,7 @@ pub const ACKNOWLEDGEMENT: u64 = 46;
 const MESSAGE: u64 = 128;
 
 /// Tickets and a goodbye of a server: two tickets of about 250 bytes each (RFC 8446 §4.6.1) come with the end of a handshake.
-const TICKETS: u64 = 700;
+pub const TICKETS: u64 = 700;
 
 /// Bytes of a mask, with which a client answers the ping of a WebSocket server (RFC 6455 §5.3, §5.5.3).
 const MASK: u64 = 4;

@@ -2,6 +2,7 @@
 
 pub mod ack_arrival;
 mod ack_clock;
+mod announced;
 pub mod clock_steps;
 pub mod connection;
 pub mod disorder;

@@ -107,6 +107,8 @@ pub struct Rounds {
     pub unprompted: u64,
     /// The FIN or RST that ended the connection.
     pub closing: Option<Closing>,
+    /// Sender of the first RST.
+    pub reset_by: Option<End>,
 }
 
 impl Rounds {
@@ -165,6 +167,7 @@ impl Rounds {
     /// Takes in a FIN or a RST of `by`.
     pub fn closes(&mut self, by: End, time: Nanos, reset: bool) {
         self.closing.get_or_insert(Closing { by, time, reset });
+        self.reset_by = self.reset_by.or(reset.then_some(by));
     }
 
     /// Takes in that packets are missing here: the next sender may be in the middle of a turn.

@@ -318,9 +318,10 @@ impl Watch {
 
     /// Takes in payload of `sender` that begins a known protocol element; true if it is the flow's first.
     #[cold]
-    pub fn begins_with(&mut self, sender: End, payload: &[u8]) -> bool {
+    pub fn begins_with(&mut self, sender: End, segment: &Segment, payload: &[u8]) -> bool {
         let first = self.first_payloads.is_none();
-        self.first_payloads.get_or_insert_default().keep(sender, payload);
+        let offset = self.connection.half(sender).offset(segment.seq);
+        self.first_payloads.get_or_insert_default().keep(sender, payload, offset);
         first
     }
 

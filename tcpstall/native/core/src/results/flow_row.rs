@@ -122,7 +122,7 @@ fn unrated(
         label: None,
         label_source: None,
         names: None,
-        first_payloads: flow.first_payloads().cloned().map(Box::new),
+        first_payloads: flow.first_payloads().map(|starts| Box::new(starts.of_the_first())),
         start_ns: connection.start,
         end_ns: connection.end,
         segments: connection.segments,

@@ -4,6 +4,7 @@ use super::beats::Beats;
 use super::given_up;
 use super::idle;
 use super::kind::FindingKind;
+use super::tls;
 use super::weight::{FULL_SEGMENT, LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::{Cause, details};
 use crate::exchange::{ACKNOWLEDGEMENT, ConnectionRow, Exchange};
@@ -63,7 +64,12 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     }
     if answers {
         let told = beats.events.told(stall).filter(|told| told.sure || !asked).map(|told| told.kind);
-        return if beats.times(stall) { FindingKind::ServerTimer } else { told.unwrap_or(FindingKind::ServerSlow) };
+        let kind = if beats.times(stall) { FindingKind::ServerTimer } else { told.unwrap_or(FindingKind::ServerSlow) };
+        return match kind {
+            FindingKind::ServerSlow if given_up::answered_too_late(row, stall).is_some() => FindingKind::NoAnswer,
+            FindingKind::ServerSlow if given_up::only_answers_close(row, stall) => FindingKind::Idle,
+            kind => kind,
+        };
     }
     if idle::is_notice(row, stall) || idle::had_said_all(row, stall) || idle::had_acknowledged(row, stall) {
         return FindingKind::Idle;
@@ -73,6 +79,9 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     }
     if may_be_an_event(row, stall) {
         return FindingKind::ServerSilent;
+    }
+    if tls::answers_after_tickets(row, stall) {
+        return FindingKind::ServerSlow;
     }
     let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));

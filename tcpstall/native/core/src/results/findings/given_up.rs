@@ -2,8 +2,7 @@
 
 use super::weight::{LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::Cause;
-use crate::exchange::AT_ONCE;
-use crate::flow::rounds::InVain;
+use crate::exchange::{AT_ONCE, Exchange};
 use crate::flow::{End, State};
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
@@ -15,7 +14,7 @@ const LONGEST: Nanos = Nanos::from_millis(300_000);
 /// Segments of a request that is written at once: its head, and its content.
 const PIECES: u64 = 2;
 /// Smallest request over TLS; below it are the end of the handshake, acknowledgements and pings (RFC 8446 §4.4.4, RFC 9113 §6).
-const LEAST_SEALED: u64 = 160;
+pub(super) const LEAST_SEALED: u64 = 160;
 
 /// Time that a client had waited for an answer when it closed; `None` where it did not give up, or nobody can tell: many
 /// protocols have messages without an answer.
@@ -27,7 +26,39 @@ pub(super) fn given_up(row: &FlowRow) -> Option<Nanos> {
     let seen = row.trust.unseen_bytes == 0 && row.outcome.outcome.is_none();
     let wait = last_words(row).map_or(closed - asked.asked, |words| Nanos(weight(words)));
     let long = (PATIENCE..=LONGEST).contains(&wait);
-    (long && arrived && seen && is_answered(row, &asked)).then_some(wait)
+    (long && arrived && seen && is_answered(row, asked.bytes)).then_some(wait)
+}
+
+/// Time that a client had waited when it closed, where the answer came after that: nobody reads it any more, and the client's host
+/// resets the connection at its first segment (RFC 2525 §2.17). `None` where the client had only sent all its data, or left sooner
+/// than timers do.
+pub(super) fn answered_too_late(row: &FlowRow, stall: &StallRow) -> Option<Nanos> {
+    let (wait, asked) = left_amid(row, stall)?;
+    (!is_made_by_close(row, stall) || is_answered(row, asked.request_bytes)).then_some(wait)
+}
+
+/// The client left, and only that made the server speak: nobody can tell whether the client's message asked for an answer.
+pub(super) fn only_answers_close(row: &FlowRow, stall: &StallRow) -> bool {
+    is_made_by_close(row, stall)
+        && left_amid(row, stall).is_some_and(|(_, asked)| !is_answered(row, asked.request_bytes))
+}
+
+/// Time that a client had waited when it closed in that wait of the server, and what it had asked; `None` where it read on.
+fn left_amid<'a>(row: &'a FlowRow, stall: &StallRow) -> Option<(Nanos, &'a Exchange)> {
+    let connection = &row.connection;
+    let closed = connection.closed_ns.filter(|_| connection.closed_by == Some(End::Client))?;
+    let wait = closed - (stall.end_ns - Nanos(weight(stall)));
+    let amid = stall.sender == End::Server && closed < stall.end_ns && (PATIENCE..=LONGEST).contains(&wait);
+    let over = row.end_ns - stall.end_ns <= row.base_rtt_ns.unwrap_or_default() + AT_ONCE;
+    let asked = row.exchanges.as_deref().and_then(<[_]>::last)?;
+    (amid && over && connection.reset_by == Some(End::Client)).then_some((wait, asked))
+}
+
+/// The wait ended as soon as the server heard that the client had closed.
+fn is_made_by_close(row: &FlowRow, stall: &StallRow) -> bool {
+    row.connection
+        .closed_ns
+        .is_some_and(|closed| stall.end_ns - closed <= row.base_rtt_ns.unwrap_or_default() + AT_ONCE)
 }
 
 /// The server closed an idle connection, or had forgotten it, and answered the next request with a RST (RFC 9293 §3.10.7.1):
@@ -41,7 +72,7 @@ pub(super) fn came_too_late(row: &FlowRow) -> bool {
     let idle = asked.start - last.end_ns >= PATIENCE;
     let at_once = closed - asked.asked <= row.base_rtt_ns.unwrap_or_default() + AT_ONCE;
     let by_server = connection.closed_by == Some(End::Server) && row.state == State::Reset.name();
-    idle && at_once && by_server && is_answered(row, &asked)
+    idle && at_once && by_server && is_answered(row, asked.bytes)
 }
 
 /// A message of the client that asked for nothing made the server close at once, in a connection that had been answered: it said
@@ -50,7 +81,7 @@ pub(super) fn was_dismissed(row: &FlowRow) -> bool {
     let connection = &row.connection;
     let (Some(asked), Some(closed)) = (connection.in_vain, connection.closed_ns) else { return false };
     let at_once = closed - asked.asked <= row.base_rtt_ns.unwrap_or_default() + AT_ONCE;
-    connection.exchanges > 0 && at_once && asked.bytes <= MESSAGE && !is_answered(row, &asked)
+    connection.exchanges > 0 && at_once && asked.bytes <= MESSAGE && !is_answered(row, asked.bytes)
 }
 
 /// The client's farewell before it closed, after the wait.
@@ -71,9 +102,9 @@ fn last_words(row: &FlowRow) -> Option<&StallRow> {
 
 /// The protocol answers such requests, as HTTP does. Others have messages without an answer, and subscriptions. Over TLS a server
 /// that speaks of its own accord may do so.
-fn is_answered(row: &FlowRow, asked: &InVain) -> bool {
+fn is_answered(row: &FlowRow, bytes: u64) -> bool {
     let connection = &row.connection;
-    connection.http && !is_in_bits(row) || connection.tls && asked.bytes >= LEAST_SEALED && connection.unprompted == 0
+    connection.http && !is_in_bits(row) || connection.tls && bytes >= LEAST_SEALED && connection.unprompted == 0
 }
 
 /// The first request came in several segments, and not in full ones: who sends it a line at a time may never complete it.

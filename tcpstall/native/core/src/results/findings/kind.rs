@@ -19,6 +19,8 @@ pub enum FindingKind {
     PeerGone,
     /// An end reset the connection before all data was exchanged.
     Reset,
+    /// The server closed in the middle of an answer whose length its head announces.
+    CutAnswer,
     /// The server had closed an idle connection, or forgotten it, when the client's next request came.
     StaleConnection,
     /// A SYN or a SYN-ACK was retransmitted.
@@ -81,6 +83,7 @@ impl FindingKind {
             FindingKind::Aborted => "aborted",
             FindingKind::PeerGone => "peer-gone",
             FindingKind::Reset => "reset",
+            FindingKind::CutAnswer => "cut-answer",
             FindingKind::StaleConnection => "stale-connection",
             FindingKind::HandshakeLoss => "handshake-loss",
             FindingKind::AcceptQueue => "accept-queue",

@@ -19,6 +19,7 @@ mod room;
 mod row;
 mod share;
 mod spread;
+mod tls;
 mod upstream;
 mod weight;
 
@@ -110,6 +111,8 @@ struct Finding {
     losses: LossesRow,
     /// Sum of the flows' durations.
     lasted: i128,
+    /// Time of the waits of TLS's handshake.
+    tls_handshake: i128,
     example: Option<Box<Example>>,
 }
 
@@ -196,6 +199,7 @@ impl Finding {
             self.losses.add(losses);
         }
         self.lasted += i128::from((row.end_ns - row.start_ns).0);
+        self.tls_handshake += i128::from(tls::time_in_handshake(row, share.stalls.iter().copied()));
         let shows = match share.kind {
             FindingKind::ServerSlow => Nanos(share.longest().map_or(0, weight)),
             _ => share.time,

@@ -104,6 +104,8 @@ pub struct FindingRow {
     pub losses: Option<LossesRow>,
     /// Sum of the flows' durations.
     pub lasted_ns: i128,
+    /// Part of the waits in which TLS's handshake was not yet complete.
+    pub tls_handshake_ns: i128,
     /// The service that this one waited for, of a slow one.
     pub waited_for: Option<WaitedFor>,
     /// The transfer that filled the queue which the round trips of that flow went through.
@@ -133,6 +135,9 @@ pub struct Example {
     retransmitted_bytes: u64,
     bottleneck_bytes_per_s: Option<u64>,
     queue_delay_ns: Option<Nanos>,
+    /// Bytes of an answer's content that came, and its length, where the server closed in between.
+    cut_at_bytes: Option<u64>,
+    cut_of_bytes: Option<u64>,
     trust: &'static str,
     #[serde(serialize_with = "printed")]
     stall: Option<StallRow>,
@@ -165,6 +170,8 @@ impl Example {
             retransmitted_bytes: end.retransmitted_bytes,
             bottleneck_bytes_per_s: end.path.bottleneck_bytes_per_s,
             queue_delay_ns: end.path.queue_delay_ns,
+            cut_at_bytes: row.connection.cut_at_bytes,
+            cut_of_bytes: row.connection.cut_of_bytes,
             trust: row.trust.level.name(),
             stall: share.longest().cloned(),
             losses: end.losses,
@@ -230,6 +237,7 @@ impl Finding {
             reordered_segments: self.reordered,
             losses: self.example.as_ref().and_then(|example| example.losses(self.losses)),
             lasted_ns: self.lasted,
+            tls_handshake_ns: self.tls_handshake,
             waited_for: None,
             behind: None,
             example: self.example,

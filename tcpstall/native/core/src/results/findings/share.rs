@@ -119,6 +119,8 @@ pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
     }
     if came_too_late(row) {
         shares.push(Share::of(FindingKind::StaleConnection, End::Server, Nanos::ZERO));
+    } else if row.connection.cut_at_bytes.is_some() {
+        shares.push(Share::of(FindingKind::CutAnswer, End::Server, Nanos::ZERO));
     } else if let Some(side) = reset(row).filter(|_| owed.is_none()) {
         shares.push(Share::of(FindingKind::Reset, side, Nanos::ZERO));
     }
@@ -209,7 +211,12 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, beyond: Option<Nano
             // Some of that time has no wait, as before the first message of a connection that began before the capture.
             part.time = part.time.min(Nanos(part.weight()));
         }
-        if part.kind.is_recoverable() {
+        if part.kind == FindingKind::NoAnswer {
+            // The client waited until it closed, the server went on for longer.
+            let waits = part.stalls.iter().filter_map(|stall| given_up::answered_too_late(row, stall));
+            part.time = waits.fold(Nanos::ZERO, |sum, wait| sum + wait);
+            part.recoverable = part.time;
+        } else if part.kind.is_recoverable() {
             // Nobody waits for a farewell that is sent again.
             let vain = part.stalls.iter().filter(|stall| idle::repeats_farewell(row, stall)).map(|stall| weight(stall));
             let waited = i128::from(part.weight() - vain.sum::<i64>());
