@@ -1,10 +1,12 @@
 //! Measures the distance of the tap from one end: the round trip from the tap to that end and back.
 
 mod echo;
+mod held_up;
 
 use std::collections::VecDeque;
 
 use self::echo::{Stamp, is_newer};
+use self::held_up::HeldUp;
 
 use super::min_rtt::{Answer, MinRtt};
 use super::shortest::Shortest;
@@ -31,16 +33,6 @@ pub(super) const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
 /// Longest time for which a receiver may delay an ACK (RFC 9293 §3.8.6.3). Without a handshake, an ACK with payload that
 /// comes later measures nothing: the bare ACK before it is missing, and the payload waited for its application.
 pub const LONGEST_DELAYED_ACK: Nanos = Nanos::from_millis(500);
-
-/// Consecutive echoes that must contradict the level: one may be due to an ACK lost between the tap and the end.
-const CONTRADICTIONS: u32 = 2;
-
-/// Echoes that were too late for the level.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
-struct HeldUp {
-    echoes: u32,
-    least: Nanos,
-}
 
 /// The smallest time in which an end answered: its acknowledgement of data or SYN, or the first segment that echoes a
 /// TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
@@ -242,28 +234,6 @@ impl Vantage {
             Some(_) => Answer::Queued,
         };
         self.acknowledges(segment.time, span, answer, self.shortest.witnesses());
-    }
-
-    /// Takes in an echo that may contradict the level; `span` is its own time. An end echoes the newest TSval that has
-    /// reached it (RFC 7323 §4.3). If a newer one passed the tap longer ago than the level allows, that one is still on
-    /// its way: the path takes longer now, by a queue or by another route.
-    fn contradict(&mut self, now: Nanos, span: Nanos) {
-        let (Some(level), Some(&Stamp { passed: newer, .. })) = (self.min_rtt.get(), self.pending.front()) else {
-            return;
-        };
-        let longest = level + level.part(4).max(Nanos::from_millis(2));
-        if span <= longest {
-            self.held_up = HeldUp::default();
-        } else if now - newer > longest {
-            let least = if self.held_up.echoes == 0 { span } else { self.held_up.least.min(span) };
-            self.held_up = HeldUp { echoes: self.held_up.echoes + 1, least };
-        }
-    }
-
-    /// The path takes longer now than its level.
-    #[inline]
-    pub fn is_held_up(&self) -> bool {
-        self.held_up.echoes >= CONTRADICTIONS
     }
 
     /// Forgets the awaited echoes, because packets are missing here.
