@@ -134,7 +134,7 @@ impl TsvalClock {
     /// millisecond whenever it is read (XNU `calculate_tcp_clock`).
     #[inline]
     pub fn held_at_most(&mut self, most: Nanos) {
-        if let Some(late) = self.late() {
+        if let Some(late) = self.late().filter(|late| *late > most) {
             self.least += (late - most - self.grain().part(2)).or_zero();
         }
     }

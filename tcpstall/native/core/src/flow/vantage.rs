@@ -335,10 +335,10 @@ impl Vantage {
                 }
                 self.tsval_clock.answers(timestamps.value, seen);
                 self.answered(span);
-                self.tsval_clock.held_at_most(span - self.shortest.get().unwrap_or_default());
+                let late = span - self.shortest.get().unwrap_or_default();
+                self.tsval_clock.held_at_most(late);
                 self.proven |= due;
                 if segment.payload > 0 {
-                    let late = span - self.shortest.get().unwrap_or_default();
                     self.queue = if late >= quiet.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }
                 self.echoes(segment, span, silence);
