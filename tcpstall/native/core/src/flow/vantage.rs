@@ -28,7 +28,7 @@ const OUTLASTS_QUEUE: f64 = 1.25;
 
 /// Longest time to an end and back, twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would
 /// be retransmitted. Data later than that waited for its application.
-pub(super) const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
+pub const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
 
 /// Longest time for which a receiver may delay an ACK (RFC 9293 §3.8.6.3). Without a handshake, an ACK with payload that
 /// comes later measures nothing: the bare ACK before it is missing, and the payload waited for its application.

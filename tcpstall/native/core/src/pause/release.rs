@@ -2,13 +2,11 @@
 
 use super::pauses::Context;
 use super::{Facts, LEAST_PAUSE};
+use crate::flow::vantage::LONGEST_PATH;
 use crate::time::Nanos;
 
 /// Part of a wait, as a divisor, from which data that left by itself may well have met the tolerance after an ACK.
 const CHANCE: i64 = 4;
-
-/// Twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would be retransmitted.
-const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
 
 /// Waits whose data left just before an ACK, from which that is no accident, and waits at an ACK for each: host and tap differ in
 /// the order of an ACK and data a few times in a thousand.
@@ -54,13 +52,17 @@ impl Facts {
 
     /// The sender stayed silent after the last ACK for longer than the ACK could have taken to reach it.
     pub fn outlasts_paths(&self) -> bool {
-        self.left_in_flight == 0 && self.after_ack().is_some_and(|span| span > LONGEST_PATH)
+        self.is_silent_beyond(LONGEST_PATH)
     }
 
     /// It stayed silent for more than twice the soonest answer that the tap has seen, which took at least the path.
     pub fn outlasts_soonest_answer(&self) -> bool {
-        let known = self.distance > Nanos::ZERO && self.left_in_flight == 0;
-        known && self.after_ack().is_some_and(|span| span > self.distance)
+        self.distance > Nanos::ZERO && self.is_silent_beyond(self.distance)
+    }
+
+    /// Nothing was in flight, and the last ACK had reached the sender longer than `span` before.
+    fn is_silent_beyond(&self, span: Nanos) -> bool {
+        self.left_in_flight == 0 && self.after_ack().is_some_and(|silence| silence > span)
     }
 
     /// Less than a segment left alone once the peer's payload had come: no more had been queued.

@@ -209,8 +209,6 @@ impl Facts {
         if shift == Nanos::ZERO {
             return self;
         }
-        // No ACK reaches the sender before it passes the tap.
-        let shift = if self.unseen.unmeasured { shift.or_zero() } else { shift };
         let end = self.end;
         let moved = |time: Nanos| (time + shift).min(end);
         Facts {
