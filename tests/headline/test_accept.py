@@ -2,17 +2,13 @@
 
 import pytest
 
-from tcpstall import analyze
-from tcpstall.findings import Finding, advice, findings, sentence
+from tcpstall.findings import advice, sentence
+from tests.headline.found import found
 from tests.scene import Scene
 from tests.scene.network import Tap
 
 COPIES_MS = (250, 250, 500)
 """The probe, and the timeouts after it."""
-
-
-def found(scene: Scene, tap: Tap) -> dict[str, Finding]:
-    return {row.kind: row for row in findings(analyze(scene.capture(tap)))}
 
 
 def asks_in_vain(scene: Scene, copies: int, *, lost: bool = False) -> None:

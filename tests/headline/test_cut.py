@@ -2,18 +2,14 @@
 
 import pytest
 
-from tcpstall import analyze
-from tcpstall.findings import Finding, findings, sentence
+from tcpstall.findings import sentence
+from tests.headline.found import found
 from tests.scene import Scene
 from tests.scene.network import Tap
 
 GET = b"GET /report HTTP/1.1\r\nHost: a\r\n\r\n"
 HEAD = b"HEAD /report HTTP/1.1\r\nHost: a\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
-
-
-def found(scene: Scene, tap: Tap = "server") -> dict[str, Finding]:
-    return {row.kind: row for row in findings(analyze(scene.capture(tap)))}
 
 
 def cut(scene: Scene, *, asks: bytes = GET, answers: bytes = ANSWER, size: int = 12_000, reset: bool = False) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tcpstall import analyze
-from tcpstall.findings import Finding, advice, findings, sentence
+from tcpstall.findings import advice, findings, sentence
 from tests.cli.conftest import Run
 from tests.cli.conftest import here as here
+from tests.headline.found import found
 from tests.page.prose import prose
 from tests.scene import Scene
 from tests.scene.network import Tap
@@ -16,10 +17,6 @@ from tests.scene.network import Tap
 GET = b"GET /report HTTP/1.1\r\nHost: a\r\n\r\n"
 HELLO = b"\x16\x03\x01\x01\x27\x01"
 """Begin of a TLS hello."""
-
-
-def found(scene: Scene, tap: Tap = "server") -> dict[str, Finding]:
-    return {row.kind: row for row in findings(analyze(scene.capture(tap)))}
 
 
 def gives_up(scene: Scene, after_ms: float, *, asks: bytes = GET, reset: bool = False) -> None:

@@ -2,16 +2,12 @@
 
 import pytest
 
-from tcpstall import analyze
-from tcpstall.findings import Finding, findings, sentence
+from tcpstall.findings import sentence
+from tests.headline.found import found
 from tests.scene import Scene
 from tests.scene.network import Tap
 
 GET = b"GET /report HTTP/1.1\r\nHost: a\r\n\r\n"
-
-
-def found(scene: Scene, tap: Tap = "server") -> dict[str, Finding]:
-    return {row.kind: row for row in findings(analyze(scene.capture(tap)))}
 
 
 def answers_late(

@@ -2,16 +2,12 @@
 
 import pytest
 
-from tcpstall import analyze
-from tcpstall.findings import Finding, advice, findings, sentence
+from tcpstall.findings import advice, sentence
+from tests.headline.found import found
 from tests.scene import Scene
 
 SEGMENT = 1_448
 SHORT = 600
-
-
-def found(scene: Scene) -> dict[str, Finding]:
-    return {row.kind: row for row in findings(analyze(scene.capture("server")))}
 
 
 def transfer(scene: Scene, first: int, *, then: int = SEGMENT, timeouts: int = 4) -> None:
