@@ -13,6 +13,16 @@ def test_waits_of_a_slow_start_before_the_distance_is_known_are_none_of_the_appl
 
 
 @fires
+def test_acks_that_were_under_way_when_a_burst_ended_count_for_its_wait(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    # The last odd segment of each burst is acknowledged with the next burst.
+    scene.client_transfers(300_000, tso=1, initial_window=5, delayed_ack_ms=100)
+    waits = [stall for stall in scene.flow("server", drop=SYNS)["stalls"] if stall["sender"] == "client"]
+    assert {wait["cause"] for wait in waits} == {"cwnd-limited"}
+    assert [wait["evidence"]["in_flight_segments"] for wait in waits] == [5, 9, 17, 33, 65]
+
+
+@fires
 def test_a_pause_that_outlasts_the_soonest_answer_twice_is_the_applications(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
     scene.client_writes(*((at, 10_000 + at) for at in (0, 60, 85, 175, 375, 445)), tso=1)

@@ -3,7 +3,6 @@
 use super::connection::Connection;
 use super::end::End;
 use super::half::Half;
-use super::pending::PendingAck;
 use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -14,17 +13,7 @@ pub const AT_HOST: Nanos = Nanos::from_micros(250);
 const ANSWER: Nanos = Nanos::from_micros(100);
 
 /// Divisor of the distance to the peer: a tap so much closer to the sender may be at its host.
-const FAR: i64 = 10;
-
-/// Longest time that a host takes to answer: an interrupt is held back (ethtool -C rx-usecs), or a process must be
-/// woken.
-const HOST_TIME: Nanos = Nanos::from_millis(1);
-/// Divisor of the first answers' time: the distance is at least this part of it.
-const SOONEST: i64 = 4;
-/// Ratio of a silence to the distance at which the silence ends just after an ACK by chance once in 16 times.
-const BY_CHANCE: i64 = 16;
-/// Silences in a row that end so, from which the distance is too long: by chance once in 4,096 times.
-const IN_A_ROW: u8 = 3;
+pub(super) const FAR: i64 = 10;
 
 impl Connection {
     /// True unless the capture holds nothing that this `end` sent.
@@ -43,7 +32,7 @@ impl Connection {
             let Connection { handshake, halves, .. } = self;
             let half = &mut halves[sender];
             half.has_heard(segment, || handshake.answered().filter(|_| sender == End::Server));
-            if !(half.syn_seen || half.vantage.is_proven()) {
+            if !half.is_placed() {
                 half.is_clocked(segment);
             }
         }
@@ -74,38 +63,6 @@ impl Half {
         if here { distance } else { (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance) }
     }
 
-    /// The data answers the ACK although it came sooner than the distance allows. On a path as short as hosts are slow,
-    /// the first answers took as much of the host's time as of the distance. Data soon after an ACK, after a silence many times
-    /// as long, hardly comes by chance.
-    pub(super) fn is_woken_by(&self, ack: &PendingAck, distance: Nanos, now: Nanos) -> bool {
-        let silence = || self.newest_sent().map_or(Nanos::ZERO, |sent| ack.time - sent);
-        distance <= HOST_TIME
-            && self.snd_una < self.snd_nxt
-            && (now - ack.time).times(SOONEST) >= distance
-            && silence() >= distance.times(BY_CHANCE)
-    }
-
-    /// Learns from data that answers an ACK sooner than the distance allows, one silence after the other: a host takes longer
-    /// for its answer in the handshake than for later ones, and without timestamps little else measures the distance. Where the
-    /// path is no longer than hosts are slow, a host's time says nothing.
-    #[inline(never)]
-    fn has_answered(&mut self, now: Nanos) {
-        let long = |distance: &Nanos| self.peer_distance.or_handshake().is_some_and(|peer| *distance <= peer.part(FAR));
-        let Some(distance) = self.vantage.now().filter(long) else { return };
-        let early = self.early(distance);
-        let is_sooner =
-            |ack: &&PendingAck| ack.time.plus(distance) - now > early && self.is_woken_by(ack, distance, now);
-        if let Some(span) = self.pending.front().filter(is_sooner).map(|ack| now - ack.time) {
-            self.sooner += 1;
-            if self.sooner == IN_A_ROW {
-                self.sooner = 0;
-                self.vantage.sample(now, span);
-            }
-        } else if self.newest_sent().is_some_and(|sent| now - sent > HOST_TIME) {
-            self.sooner = 0;
-        }
-    }
-
     /// Takes in that this sender acknowledges the peer's data below `ack`: what said more than data had come with that data
     /// or before it.
     #[inline(never)]
@@ -118,6 +75,13 @@ impl Half {
     #[inline]
     pub fn is_news(&self, segment: &Segment) -> bool {
         segment.flags.has(Flags::ACK) && self.started() && self.offset(segment.ack) > self.acked_at_tap()
+    }
+
+    /// Rounds of burst and silence have nothing to say of the sender's distance: a packet has proven it, and not only with an
+    /// application's answer.
+    #[inline(always)]
+    pub(super) fn is_placed(&self) -> bool {
+        self.syn_seen || self.vantage.is_proven() && !self.vantage.is_asked()
     }
 
     /// Learns the sender's distance from rounds of burst and silence, where nothing else has proven it.
@@ -144,7 +108,7 @@ impl Half {
         if self.pending.is_empty() && self.sooner == 0 {
             return;
         }
-        self.has_answered(segment.time);
+        self.has_answered(segment);
         let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
         let end = self.offset(segment.seq) + i64::from(segment.payload);
         if end - self.snd_nxt <= room {

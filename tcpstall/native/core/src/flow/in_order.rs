@@ -36,9 +36,8 @@ impl Connection {
     #[inline(always)]
     pub fn is_quiet(&self, sender: End) -> bool {
         let half = self.half(sender);
-        let placed = half.syn_seen || half.vantage.is_proven();
         let in_order = !half.awaits_more_than_sent() && !half.is_acked_ahead();
-        placed && in_order && !self.half(sender.peer()).vantage.awaits_unseen()
+        half.is_placed() && in_order && !self.half(sender.peer()).vantage.awaits_unseen()
     }
 
     /// True if the segment has the ACK alone, and nothing of it is cut, continued or reported missing.

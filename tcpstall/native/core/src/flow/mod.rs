@@ -15,6 +15,7 @@ mod in_order;
 pub mod ip_id;
 mod legs;
 pub mod min_rtt;
+mod nearer;
 pub mod outstanding;
 mod part;
 mod pending;

@@ -55,6 +55,12 @@ impl PendingAck {
         if self.window.is_some() { self.time.plus(AT_ONCE) } else { Nanos::ZERO }
     }
 
+    /// No application was asked for it, as it has no payload; or timestamps measure the path besides.
+    #[inline]
+    pub fn proves_path(&self) -> bool {
+        self.payload == 0 || self.echo.is_some()
+    }
+
     /// It came without SACK blocks.
     #[inline]
     pub fn bears_no_sacks(&self) -> bool {

@@ -61,6 +61,11 @@ impl Shortest {
         shared || lone
     }
 
+    /// The kernel's answer in the handshake took twice as long as the smallest at most.
+    pub fn is_confirmed(&self) -> bool {
+        self.handshake.zip(self.least).is_some_and(|(handshake, least)| handshake <= least + least + HOST)
+    }
+
     /// Excess of the handshake's answer over the smallest.
     pub fn opening_excess(&self) -> Nanos {
         self.handshake.zip(self.least).map_or(Nanos::ZERO, |(handshake, least)| (handshake - least).or_zero())

@@ -41,6 +41,8 @@ pub struct Vantage {
     shortest: Shortest,
     /// Some answer was due at once: not every answer ended a pause that may have been the end's own.
     proven: bool,
+    /// Only answers of an application, which may have thought, count as such: no kernel's has measured the distance.
+    asked: bool,
     /// The estimate was inferred from rounds of burst and silence.
     clocked: bool,
     /// Excess of the usual answer over the least.
@@ -128,6 +130,12 @@ impl Vantage {
         self.proven
     }
 
+    /// True if only answers of an application, which may have thought, have measured the distance.
+    #[inline]
+    pub fn is_asked(&self) -> bool {
+        self.asked
+    }
+
     /// Scatter of the answers above the least, at most a quarter of the least: a path or a capture whose times jitter.
     /// Answers that are all equally late were delayed by their end, which keeps a pace of its own.
     pub fn jitter(&self) -> Nanos {
@@ -151,7 +159,11 @@ impl Vantage {
     /// Takes in that this end answered after `span` without a reason to wait: in the handshake, or because it knew of
     /// an ACK.
     pub fn sample(&mut self, now: Nanos, span: Nanos) {
-        self.proven = true;
+        (self.proven, self.asked) = (true, false);
+        self.offers(now, span);
+    }
+
+    fn offers(&mut self, now: Nanos, span: Nanos) {
         self.answered(span);
         self.min_rtt.offer(now, span.or_zero(), Answer::Unsure, Nanos::ZERO, 0);
     }
@@ -167,12 +179,21 @@ impl Vantage {
         self.clocked
     }
 
-    /// Takes in a measurement of the same path by acknowledgements of the other end's data.
+    /// Takes in a measurement of the same path by a kernel's acknowledgements of the other end's data.
     #[inline]
     pub fn is_at_most(&mut self, now: Nanos, span: Nanos) {
         self.proven = true;
         if self.shortest.get().is_none_or(|least| span < least) {
             self.sample(now, span);
+        }
+    }
+
+    /// Takes in such a measurement by an application's answer, which may have waited for it.
+    pub fn is_at_most_with_thought(&mut self, now: Nanos, span: Nanos) {
+        self.asked |= !self.proven;
+        self.proven = true;
+        if self.shortest.get().is_none_or(|least| span < least) {
+            self.offers(now, span);
         }
     }
 
@@ -338,6 +359,7 @@ impl Vantage {
                 let late = span - self.shortest.get().unwrap_or_default();
                 self.tsval_clock.held_at_most(late);
                 self.proven |= due;
+                self.asked &= !due;
                 if segment.payload > 0 {
                     self.queue = if late >= quiet.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }

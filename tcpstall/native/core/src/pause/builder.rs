@@ -19,6 +19,7 @@ use super::losses::Losses;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repairs::Repairs;
+use super::under_way::UnderWay;
 use crate::flow::{End, Half};
 use crate::packet_no::PacketNo;
 use crate::sender::{Cwnd, timers};
@@ -97,6 +98,7 @@ pub struct Builder {
     initial_open: bool,
     /// The last ACK of new data or report of a loss: the sender's timers run from it.
     heard: Nanos,
+    under_way: UnderWay,
     repairs: Option<Box<Repairs>>,
     losses: Option<Box<Losses>>,
     holes: Holes,
@@ -131,6 +133,7 @@ impl Builder {
             initial_flight: None,
             initial_open: true,
             heard: Nanos::ZERO,
+            under_way: UnderWay::default(),
             repairs: None,
             losses: None,
             holes: Holes::default(),
@@ -165,6 +168,7 @@ impl Builder {
             initial_flight,
             initial_open,
             heard,
+            under_way,
             repairs,
             losses,
             holes,
@@ -177,7 +181,7 @@ impl Builder {
         (*largest_window, *full_for, *heard) = (0, Nanos::ZERO, Nanos::ZERO);
         (*pause_room, *dropped, *untold_from) = (PAUSE_LIMIT, 0, None);
         (*fin, *initial_flight, *last_peer_payload) = (None, None, None);
-        (*repairs, *losses, *bottleneck) = (None, None, None);
+        (*repairs, *losses, *bottleneck, *under_way) = (None, None, None, UnderWay::default());
     }
 
     /// True once the sender has sent data.

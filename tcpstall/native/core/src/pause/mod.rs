@@ -45,7 +45,8 @@ mod some;
 pub mod spikes;
 mod trait_evidence;
 mod tso;
-pub mod unseen;
+pub mod under_way;
+mod unseen;
 pub mod watch;
 mod whole_burst;
 

@@ -211,10 +211,13 @@ impl Facts {
         }
         let end = self.end;
         let moved = |time: Nanos| (time + shift).min(end);
+        let start = self.start();
+        let before = self.unseen.passed.map(moved).filter(|time| *time > start);
         Facts {
             distance,
             held: (self.held - shift.or_zero()).or_zero(),
-            last_ack: self.last_ack.map(moved),
+            last_ack: self.last_ack.map(moved).or(before),
+            acks: self.acks.max(u32::from(before.is_some())),
             last_hint: self.last_hint.map(moved),
             all_acked: self.all_acked.map(moved),
             room_since: self.room_since.map(moved),

@@ -22,6 +22,10 @@ pub struct Unseen {
     pub blind: bool,
     /// ACKs inside the pause came before anything was known of the tap's distance: they were applied when they passed the tap.
     pub unmeasured: bool,
+    /// Bytes acknowledged by such ACKs within the burst before: they may have been under way when it ended.
+    pub under_way: i64,
+    /// Time of the last of them, if no ACK came inside the pause.
+    pub passed: Option<Nanos>,
     /// The tap's distance from the sender was never measured: it is assumed to be zero, or inferred from rounds of burst
     /// and silence.
     pub unplaced: bool,
@@ -42,7 +46,7 @@ pub struct Unseen {
 
 packed!(Unseen {
     marks { before_next, heard, blind, unmeasured, unplaced, placed_later, acks, bare_acks, departure, misdated }
-    inside, tail, tail_acked, oldest,
+    inside, tail, tail_acked, under_way, passed, oldest,
 });
 
 impl Unseen {

@@ -10,23 +10,26 @@ impl Facts {
         let half = self.distance.scaled(0.5);
         let (burst, undisturbed) = (&self.before, self.retransmissions == 0 && self.lost_before_tap == 0);
         let short = burst.end - burst.start < half && self.duration() > half;
-        if self.first || !self.ended || !short || !undisturbed || self.left_in_flight > 0 {
+        // The ACK of a last odd segment may be delayed until the next data comes (RFC 5681 §4.2).
+        let odd = i64::from(self.mss);
+        if self.first || !self.ended || !short || !undisturbed || self.left_in_flight > odd {
             return self;
         }
         let unseen = Unseen { blind: false, ..self.unseen };
-        let more = burst.bytes as i64 - self.flight_at_start;
+        // A last odd segment of the burst before may be out besides.
+        let flight = (self.flight_at_start + self.unseen.under_way).max(burst.bytes as i64);
+        let more = flight - self.flight_at_start;
         if more <= 0 {
             return Facts { unseen, ..self };
         }
-        let flight = burst.bytes as i64;
-        let segments = burst.bytes.div_ceil(u64::from(self.mss.max(1))) as u32;
+        let segments = flight.unsigned_abs().div_ceil(u64::from(self.mss.max(1))) as u32;
         Facts {
             flight_at_start: flight,
             segments_at_start: segments,
             segments_held: segments,
             room_at_start: self.room_at_start.map(|room| room - more),
             least_room: self.least_room.map(|room| room - more),
-            acked: self.acked.max(flight),
+            acked: self.acked.max(flight - self.left_in_flight),
             unseen,
             ..self
         }

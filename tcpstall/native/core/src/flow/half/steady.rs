@@ -44,9 +44,9 @@ impl Half {
         let distance = self.vantage.now().unwrap_or_default();
         let window = self.window?;
         let is_known = self.mss > 1 && self.never_seen == 0 && self.outstanding.is_whole();
-        let is_placed = self.vantage.is_proven() && !self.vantage.awaits_unseen() && distance <= self.early(distance);
+        let is_here = self.vantage.is_proven() && !self.vantage.awaits_unseen() && distance <= self.early(distance);
         let is_open = window >= i64::from(self.mss) && self.peer_scale.bytes(self.window_field) == Some(window);
-        let is_steady = self.is_calm() && is_known && is_placed && is_open;
+        let is_steady = self.is_calm() && is_known && self.is_placed() && is_here && is_open;
         let (payload, window_field) = (self.mss, self.window_field);
         is_steady.then_some(SteadyHalf { payload, window_field, window, distance })
     }

@@ -65,8 +65,12 @@ impl Builder {
             open.rare_mut().persist.heard();
         }
         self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
+        let unmeasured = acked.blind && half.vantage.get().is_none();
         open.unseen.blind |= acked.blind;
-        open.unseen.unmeasured |= acked.blind && half.vantage.get().is_none();
+        open.unseen.unmeasured |= unmeasured;
+        if unmeasured && acked.bytes > 0 {
+            self.under_way.hears(&self.burst, acked.time, acked.bytes);
+        }
         if acked.unseen_tail > 0 {
             open.unseen.tail += acked.unseen_tail;
             open.unseen.tail_acked = open.unseen.tail_acked.or(Some(acked.time));

@@ -44,10 +44,21 @@ impl Builder {
         } else if self.open.room_since.is_none() {
             self.open.room_since = Some(time);
         }
-        self.open.unseen.blind |= acked.blind;
+        if acked.blind {
+            self.is_blind(acked, half);
+        }
         self.heard = time;
         if half.snd_una == half.snd_nxt && self.open.all_acked.is_none() {
             self.open.all_acked = Some(time);
+        }
+    }
+
+    /// Nothing has proven the tap's distance yet.
+    #[cold]
+    fn is_blind(&mut self, acked: &Acked, half: &Half) {
+        self.open.unseen.blind = true;
+        if half.vantage.get().is_none() {
+            self.under_way.hears(&self.burst, acked.time, acked.bytes);
         }
     }
 

@@ -11,6 +11,8 @@ use crate::wire::Segment;
 struct ToPeer {
     time: Nanos,
     span: Nanos,
+    /// No application was asked for the answer, or timestamps measure the path besides.
+    proves: bool,
 }
 
 impl Watch {
@@ -41,7 +43,7 @@ impl Watch {
             any = true;
             let span = self.apply(&ack, time, sender, now);
             if let Some(span) = span.filter(|span| to_peer.is_none_or(|least| *span < least.span)) {
-                to_peer = Some(ToPeer { time, span });
+                to_peer = Some(ToPeer { time, span, proves: ack.proves_path() });
             }
         }
         self.has_applied(to_peer, sender);
@@ -56,7 +58,7 @@ impl Watch {
             let (time, arrived) = half.arrival(&ack, now);
             if arrived {
                 let to_peer = self.apply(&ack, time, sender, now);
-                return self.has_applied(to_peer.map(|span| ToPeer { time, span }), sender);
+                return self.has_applied(to_peer.map(|span| ToPeer { time, span, proves: ack.proves_path() }), sender);
             }
         }
         half.awaits(ack);
@@ -99,8 +101,13 @@ impl Watch {
     fn has_applied(&mut self, to_peer: Option<ToPeer>, sender: End) {
         let half = self.connection.half_mut(sender);
         half.settle(half.is_all_acked() && self.builders[sender].has_learnt(half, &self.models[sender]));
-        if let Some(ToPeer { time, span }) = to_peer {
-            self.connection.half_mut(sender.peer()).vantage.is_at_most(time, span);
+        if let Some(ToPeer { time, span, proves }) = to_peer {
+            let peer = self.connection.half_mut(sender.peer());
+            if proves || peer.syn_seen {
+                peer.vantage.is_at_most(time, span);
+            } else {
+                peer.vantage.is_at_most_with_thought(time, span);
+            }
         }
     }
 }
