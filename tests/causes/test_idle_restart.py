@@ -222,3 +222,62 @@ def test_a_burst_cut_at_the_initial_window_after_a_shorter_silence_is_no_restart
 @near_miss
 def test_a_burst_cut_at_another_size_after_an_idle_is_no_restart(scene: Scene) -> None:
     assert "idle-restart" not in after_silence(scene, silence_ms=400, segments=8)
+
+
+def slow_growth(scene: Scene, *after: int) -> list[str]:
+    """Causes after an idle of one timeout, where each ACK lets the window grow by a segment, whatever it covers."""
+    scene.handshake(rtt_ms=50)
+    scene.client_sends(147)
+    for flight in (4, 6, 9, 13, 19):
+        scene.server_sends(flight * 1_448, tso=1, push=flight == 19)
+        scene.client_acks()
+    scene.wait_ms(350)
+    for flight in after:
+        scene.server_sends(flight * 1_448, tso=1, push=False)
+        scene.client_acks()
+    scene.server_sends(2 * 1_448, tso=1)
+    scene.client_acks()
+    found = causes(scene, "server")
+    return found[found.index("app-limited") + 1 :]
+
+
+@fires
+def test_an_idle_halves_a_window_that_grew_more_slowly_than_modelled(scene: Scene) -> None:
+    """The model halves 38 segments; Linux up to 3.12 had counted 19, one for each ACK."""
+    assert slow_growth(scene, 9, 10, 11, 12) == ["idle-restart"]
+
+
+@near_miss
+def test_no_idle_leaves_less_than_the_initial_window_that_the_flow_has_shown(scene: Scene) -> None:
+    assert "idle-restart" not in slow_growth(scene, 3, 4, 5, 6)
+
+
+def after_a_split_train(scene: Scene, segments: int) -> list[str]:
+    """Causes at the client after an idle: so many segments follow, and the first one's ACK leaves before the rest."""
+    scene.handshake(rtt_ms=20)
+    scene.download(250_000)
+    scene.wait_ms(3_000)
+    scene.request()
+    left = scene.server.nxt - scene.server.isn - 1
+    scene.server_sends(segments * 1_448, tso=1, push=False)
+    scene.client_acks(upto=left + 1_448)
+    scene.wait_ms(1)
+    scene.client_acks()
+    for flight in (20, 40):
+        scene.server_sends(flight * 1_448, tso=1, push=False)
+        scene.client_acks()
+    scene.server_sends(10 * 1_448, tso=1)
+    scene.client_acks()
+    found = causes(scene, "client")
+    return found[found.index("app-limited") + 1 :]
+
+
+@fires
+def test_far_from_the_sender_a_first_ack_apart_from_the_others_hides_no_restart(scene: Scene) -> None:
+    """It seems to have let nothing go, so that fewer segments than any idle period leaves had held the sender."""
+    assert after_a_split_train(scene, 10) == ["idle-restart"]
+
+
+@near_miss
+def test_far_from_the_sender_fewer_segments_than_any_idle_leaves_show_none(scene: Scene) -> None:
+    assert "idle-restart" not in after_a_split_train(scene, 8)

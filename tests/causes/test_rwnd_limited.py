@@ -218,3 +218,33 @@ def test_room_for_three_segments_held_back_no_lone_short_one(scene: Scene) -> No
     """Linux defers frames of several segments alone (`tcp_write_xmit`): Nagle's algorithm held the end of the write."""
     scene.server.congestion.cwnd = scene.server.congestion.initial = 40
     assert last_wait(scene, window=13 * 1_448) != "rwnd-limited"
+
+
+def filled_again(scene: Scene, *, apart_ms: float) -> tuple[str, bool]:
+    """Flights fill the window; half of the last one may be acknowledged before the rest. (Cause, sure) of its wait."""
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    for _ in range(5):
+        scene.server_sends(8 * 1_448, tso=1, push=False)
+        scene.client_acks(window=8 * 1_448)
+    half = scene.server.nxt - scene.server.isn - 1 + 4 * 1_448
+    scene.server_sends(8 * 1_448, tso=1, push=False)
+    if apart_ms > 0:
+        scene.client_acks(upto=half)
+        scene.wait_ms(apart_ms)
+    scene.client_acks()
+    scene.server_sends(8 * 1_448, tso=1)
+    scene.client_acks()
+    row = scene.flow("server")["stalls"][-1]
+    return row["cause"], row["confidence"] >= 0.8
+
+
+@near_miss
+def test_a_full_window_that_the_freeing_ack_opens_is_sure(scene: Scene) -> None:
+    assert filled_again(scene, apart_ms=0) == ("rwnd-limited", True)
+
+
+@look_alike
+def test_a_window_that_an_earlier_ack_had_opened_is_unsure(scene: Scene) -> None:
+    """The sender left room for four segments unused until a later ACK: its own window may have held it by then."""
+    assert filled_again(scene, apart_ms=5) == ("rwnd-limited", False)

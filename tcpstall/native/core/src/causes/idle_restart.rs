@@ -5,9 +5,10 @@
 //!           climb after that idle from less than what was out before it (the trait `after idle`); or in {cut_turns} exchanges in a
 //!           row at least the first burst after an idle stops at the same count, a little below the lowered window; or the first
 //!           burst after that idle ends within a write at the initial window, and its ACK lets more go. Not where less than the
-//!           lowered window was out, without a climb: a loss had left that; nor where no less than the old window was out; nor where
-//!           flights stand at the same level over {plateau_rounds} rounds, the next one included: a window in slow start grows;
-//!           nor, without a climb away from the sender, for much less than a round trip: no window holds a sender that shortly
+//!           lowered window was out, without a climb: a loss had left that (at the sender, where no loss was seen: less than the
+//!           initial window); nor where no less than the old window was out; nor where flights stand at the same level over
+//!           {plateau_rounds} rounds, the next one included: a window in slow start grows; nor, without a climb away from the
+//!           sender, for much less than a round trip: no window holds a sender that shortly
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`
@@ -32,8 +33,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.cwnd_before_idle.is_none_or(|old| pause.segments_at_start >= old) {
         return Verdict::No;
     }
-    // No idle period leaves less than the initial window (RFC 5681 §4.1).
-    let below = |lowered: u32| 5 * u64::from(pause.segments_at_start) < 4 * u64::from(lowered);
+    // No idle period leaves less than the initial window (RFC 5681 §4.1). Where no loss was seen at the sender, the window before
+    // the idle period may have been smaller than modelled: not each sender counts all that an ACK covers.
+    let lossless = pause.losses == 0 && pause.near_sender();
+    let least = if lossless { initial_window(pause) } else { u32::MAX };
+    let below = |lowered: u32| 5 * u64::from(pause.segments_at_start) < 4 * u64::from(lowered.min(least));
     let initial = restarts_at_initial(pause);
     if pause.context.read.climb == 0 && pause.cwnd_after_idle.is_some_and(below) && !initial {
         return Verdict::No;
@@ -67,10 +71,15 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
 }
 
+/// The initial window that the flow shows, or the usual one.
+fn initial_window(pause: &Pause) -> u32 {
+    pause.context.traits.initial_window.value.unwrap_or(INITIAL_WINDOW)
+}
+
 /// The first burst after the idle period broke off within a write at the initial window, whatever the window was before, and its
 /// ACK let more go: RFC 5681 §4.1 restarts there.
 fn restarts_at_initial(pause: &Pause) -> bool {
-    let initial = pause.context.traits.initial_window.value.unwrap_or(INITIAL_WINDOW);
+    let initial = initial_window(pause);
     let first = pause.before.bytes as i64 == pause.flight_at_start && pause.segments_at_start == initial;
     let lowered = pause.cwnd_before_idle.is_some_and(|before| before > initial) && pause.losses == 0;
     let waits = pause.in_mid_write() && pause.released_soon() && !pause.is_turn() && pause.has_room() == Some(true);

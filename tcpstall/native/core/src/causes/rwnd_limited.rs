@@ -17,7 +17,7 @@
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
 //!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything; far more
 //!           seems to be in flight than the window holds. Never sure where a window below a segment did not open again, but was
-//!           filled up late
+//!           filled up late, nor where the window opened during the wait and a later ACK ended it
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
 //!           ACK opened the window, and the short end of a write left alone at a later one)
 
@@ -35,6 +35,9 @@ pub(super) const RULE: Rule = Rule { cause: Cause::RwndLimited, judge };
 
 /// Divisor of a wait: a later answer than a quarter of it may be the application's.
 const MOST: i64 = 4;
+
+/// Confidence where the window opened during the wait, and a later ACK ended it, or ACKs and data are stored in the wrong order.
+const OPENED_BEFORE: f32 = 0.75;
 
 /// Names the team that can act: whoever sizes the buffer, or whoever makes the application read.
 fn detail(pause: &Pause) -> &'static str {
@@ -110,14 +113,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         let confidence = match (pause.scale_inferred, held < pause.next_segment()) {
             (true, _) => 0.7,
             (false, true) => 0.97,
-            // The window opened during the wait, or ACKs and data are stored in the wrong order.
-            (false, false) => {
-                if pause.disorder > Nanos::ZERO {
-                    0.85
-                } else {
-                    0.9
-                }
-            }
+            // The window had opened before the ACK that let the data go: another limit may have held the sender since.
+            (false, false) => OPENED_BEFORE,
         };
         return yes(detail(pause), confidence);
     }

@@ -118,7 +118,9 @@ impl Windows {
 /// An ACK ended a wait with fewer whole segments out than the flow began with, which is less than any idle period leaves (RFC
 /// 5681 §4.1: the smaller of the initial window and the window before): a loss had lowered the window further.
 fn is_below_restart(pause: &Facts, first: u32) -> bool {
-    let below = pause.cwnd_after_idle.is_some_and(|restarted| pause.segments_held < restarted.min(first));
+    // Away from the sender ACKs seem to trail a burst that released more of it: the path's jitter moves them.
+    let out = if pause.near_sender() { pause.segments_held } else { pause.segments_at_start };
+    let below = pause.cwnd_after_idle.is_some_and(|restarted| out < restarted.min(first));
     let waits = pause.released_by_ack() && !pause.is_turn() && pause.has_room() == Some(true);
     below && waits && !pause.short_segment_out && !pause.flight_unknown
 }
