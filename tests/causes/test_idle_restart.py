@@ -141,7 +141,14 @@ def test_a_flight_of_the_restarted_window_is_held_by_it(scene: Scene) -> None:
 
 @near_miss
 def test_a_flight_larger_than_the_restarted_window_and_all_before_it_shows_no_restart(scene: Scene) -> None:
-    assert ("idle-restart", True) not in restarted(scene, before=12_000, segments=12)
+    found = restarted(scene, before=12_000, segments=12)
+    assert "idle-restart" not in dict(found)
+    assert "cwnd-limited" in dict(found)
+
+
+@near_miss
+def test_a_flight_larger_than_the_restarted_window_but_not_than_all_before_it_may_be_of_a_climb(scene: Scene) -> None:
+    assert "idle-restart" in dict(restarted(scene, before=20_000, segments=12))
 
 
 @look_alike

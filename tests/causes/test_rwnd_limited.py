@@ -1,5 +1,7 @@
 """`rwnd-limited`: the receive window was full."""
 
+from itertools import pairwise
+
 from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene, Stall, between
 from tests.scene.network import Tap
@@ -123,6 +125,46 @@ def test_a_short_segment_that_leaves_room_in_the_window_did_not_wait_for_the_win
     scene.client_acks(window=1_200)
     scene.server_sends(900)
     assert "rwnd-limited" not in causes(scene, "server")
+
+
+def one_spared(scene: Scene, *windows: int, spared: int = 1, options: bool = True) -> list[tuple[str, float]]:
+    """Flights as large as windows of so many segments, but for some: (cause, confidence) of the waits for ACKs."""
+    size = 1_448 if options else 1_460
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=windows[0] * size, timestamps=options)
+    scene.request()
+    for window, following in pairwise((*windows, windows[-1])):
+        scene.server_sends((window - spared) * size, tso=1, push=False)
+        scene.client_acks(window=following * size)
+    scene.server_sends(size)
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server"]
+    return [(row["cause"], row["confidence"]) for row in rows if row["cause"] != "handshake"]
+
+
+@fires
+def test_a_sender_that_wants_the_mss_of_the_syns_leaves_a_segment_of_each_window_unused(scene: Scene) -> None:
+    """Options make its segments shorter than the MSS: 1,448 bytes of room are less than 1,460."""
+    found = one_spared(scene, 3, 3, 4, 4, 5, 5, 3, 4)
+    assert found[1:] == [("rwnd-limited", 0.85)] * 7
+
+
+@fires
+def test_a_segment_of_a_window_that_never_changes_is_left_by_a_sender_or_missing_in_its_buffer(scene: Scene) -> None:
+    assert set(one_spared(scene, *[4] * 10)[1:]) == {("rwnd-limited", 0.7)}
+
+
+@near_miss
+def test_a_sender_that_left_one_segment_of_two_windows_is_not_known_to_want_more(scene: Scene) -> None:
+    assert "rwnd-limited" not in dict(one_spared(scene, 3, 4))
+
+
+@look_alike
+def test_without_options_a_segment_of_room_is_as_large_as_the_mss(scene: Scene) -> None:
+    assert "rwnd-limited" not in dict(one_spared(scene, 3, 3, 4, 4, 5, 5, 3, 4, options=False))
+
+
+@look_alike
+def test_two_segments_of_room_are_no_full_window(scene: Scene) -> None:
+    assert "rwnd-limited" not in dict(one_spared(scene, 4, 4, 5, 5, 6, 6, 4, 5, spared=2))
 
 
 @near_miss

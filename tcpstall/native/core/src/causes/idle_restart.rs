@@ -6,9 +6,10 @@
 //!           row at least the first burst after an idle stops at the same count, a little below the lowered window; or the first
 //!           burst after that idle ends within a write at the initial window, and its ACK lets more go. Not where less than the
 //!           lowered window was out, without a climb: a loss had left that (at the sender, where no loss was seen: less than the
-//!           initial window); nor where no less than the old window was out; nor where flights stand at the same level over
-//!           {plateau_rounds} rounds, the next one included: a window in slow start grows; nor, without a climb away from the
-//!           sender, for much less than a round trip: no window holds a sender that shortly
+//!           initial window); nor where no less than the old window was out, or more than the lowered window and than ever before, but
+//!           by less than half; nor where flights stand at the same level over {plateau_rounds} rounds, the next one included: a
+//!           window in slow start grows; nor, without a climb away from the sender, for much less than a round trip: no window holds
+//!           a sender that shortly
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`
@@ -57,11 +58,17 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // The first burst after the idle period shows the lowered window; more than that was not lowered as modelled.
     let lowered = pause.cwnd_after_idle.is_none_or(|lowered| pause.segments_held <= lowered);
+    // A flight that no earlier one exceeded shows no old window; a climb by slow start would make it half as large again.
+    let most = pause.context.read.most_before;
+    let used = most > pause.segments_held;
+    let climbs = pause.context.read.climb > 0 || 2 * u64::from(pause.segments_held) >= 3 * u64::from(most);
+    if !used && !lowered && !climbs {
+        return Verdict::No;
+    }
     match cwnd_limited::full(pause, limits) {
         Verdict::Yes(proof) => {
             // In a climb the flights grow from the lowered window to the old one. A window grows only while it is used (RFC 7661
             // §3, Linux `tcp_is_cwnd_limited`), so a flight no smaller than all before it shows no old window.
-            let used = pause.context.read.most_before > pause.segments_held;
             let fits = used && (lowered || pause.before.acks > 0) && !pause.context.stands_next;
             let most = if fits && !stands_in_queue(pause) { 1.0 } else { 0.75 };
             Verdict::Yes(Proof { detail: details::CLIMB, confidence: proof.confidence.min(most) })

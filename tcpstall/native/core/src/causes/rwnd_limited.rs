@@ -6,7 +6,8 @@
 //!           has room. Or the window, with nothing in
 //!           flight, stays below a segment for most of the wait, and the sender does not probe it. A busy host may go on as
 //!           late as its tick after the ACK, if that is a small part of the wait (never sure). The short
-//!           segment that an ACK lets go may fill the window to the byte: a sender waits rather than fill it up sooner.
+//!           segment that an ACK lets go may fill the window to the byte: a sender waits rather than fill it up sooner. Some senders
+//!           wait for room of the MSS of the SYNs, and leave one segment, which options shorten, unused again and again.
 //!           The ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
@@ -122,6 +123,11 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if to_the_byte && pause.after.frames == 1 && pause.released_by_ack() {
         // A sender waits for a whole segment's room rather than fill the window up (RFC 9293 §3.8.6.2.1), until an ACK comes.
         return yes(detail(pause), 0.85);
+    }
+    if pause.context.spared_windows > 0 && pause.segments_held < pause.cwnd {
+        // The sender waits for room of the MSS of the SYNs, although options shorten its segments. A flight that follows a window
+        // of several sizes is no buffer's.
+        return yes(detail(pause), if pause.context.spared_windows > 1 { 0.85 } else { 0.7 });
     }
     let deferred = held < i64::from(pause.mss) * 4 && held * 3 < window && pause.segments_held < pause.cwnd;
     // With room for a whole segment no frame of one segment is deferred (Linux `tcp_write_xmit`).

@@ -6,6 +6,7 @@ use super::burst::Burst;
 use super::context;
 use super::pauses::Pauses;
 use super::settle::{self, Settled, Shown};
+use super::spare_segment;
 use super::trait_evidence;
 
 /// Settles the pauses of one sender, and gives each of them its context.
@@ -18,6 +19,8 @@ pub(super) fn arrange(builder: &mut Builder, busy_periods: &[BusyPeriod], shown:
         return (Pauses::default(), bursts);
     }
     let mut contexts = context::compare(&pauses, busy_periods, &builder.reading);
+    let options = shown.connection.half(shown.sender).mss_options();
+    spare_segment::find(&pauses, &mut contexts, options);
     contexts[0].as_in_handshake = shown.is_as_in_handshake(&pauses[0]);
     let pauses = trait_evidence::settle(pauses, &mut contexts);
     (Pauses::new(pauses, contexts), bursts)

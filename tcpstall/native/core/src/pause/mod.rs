@@ -42,6 +42,7 @@ mod several_short;
 mod shaper;
 mod slowest_ack;
 mod some;
+mod spare_segment;
 pub mod spikes;
 mod trait_evidence;
 mod tso;

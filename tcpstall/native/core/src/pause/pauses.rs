@@ -93,6 +93,8 @@ pub struct Context {
     pub after_timeout: bool,
     /// An earlier pause of the sender left no room in the peer's window.
     pub window_filled_before: bool,
+    /// Sizes of the window at which the sender left, as at this pause, just a segment of it unused.
+    pub spared_windows: u32,
     /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.
     pub reader_behind: bool,
     /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.

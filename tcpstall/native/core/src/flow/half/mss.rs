@@ -26,6 +26,11 @@ impl Half {
         if self.mss == 0 { USUAL_MSS } else { self.mss }
     }
 
+    /// Bytes of options in each segment that the MSS of the SYNs counts as payload (RFC 6691 §2).
+    pub fn mss_options(&self) -> u32 {
+        self.mss_options
+    }
+
     /// The MSS where it is known from SYNs or from data.
     pub fn known_mss(&self) -> Option<u32> {
         (self.mss > 0).then_some(self.mss)
@@ -52,7 +57,7 @@ impl Half {
         if self.mss_negotiated {
             // RFC 6691: the MSS option does not count options, but old stacks deduct them before they announce it.
             if payload == self.mss + self.mss_options {
-                self.mss = payload;
+                (self.mss, self.mss_options) = (payload, 0);
             } else if let Some(size) = self.full_segment.sees(payload, self.mss) {
                 self.mss = size;
                 self.outstanding.are_whole(size, self.snd_una);
