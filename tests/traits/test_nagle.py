@@ -142,3 +142,29 @@ def test_with_few_segments_out_the_next_write_may_have_filled_one_up(scene: Scen
 @look_alike
 def test_an_ack_lets_a_whole_segment_go_amid_many_whatever_was_written(scene: Scene) -> None:
     assert a_short_end_amid(scene, 14) == []
+
+
+def a_write_behind_a_short_one(scene: Scene, payload: int) -> list[str | None]:
+    """Short writes in a capture without its SYNs, and then a longer one than all before while one of them is out."""
+    scene.handshake(rtt_ms=80)
+    scene.request()
+    for size in (137, 109, 137, 61, 137, 109):
+        scene.server_sends(size)
+        scene.client_acks()
+        scene.wait_ms(150)
+    scene.server_sends(57)
+    scene.wait_ms(60)
+    scene.server_sends(payload)
+    scene.client_acks()
+    scene.closes()
+    return [row["detail"] for row in scene.flow("client", drop=range(3))["stalls"] if row["cause"] == "nagle"]
+
+
+@near_miss
+def test_a_packet_that_fills_ethernet_was_filled_up(scene: Scene) -> None:
+    assert a_write_behind_a_short_one(scene, 1_448) == ["filled-up"]
+
+
+@look_alike
+def test_the_longest_write_so_far_is_no_full_segment(scene: Scene) -> None:
+    assert a_write_behind_a_short_one(scene, 1_079) == []

@@ -3,7 +3,7 @@
 //! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a
 //!           burst had ended with a full segment, so that what was left of the write is held, until the next write took
 //!           it along (`tail-held`, of a sender with few segments in flight); or a sender that writes less than a segment
-//!           at a time filled one up (`filled-up`; where many are in flight, not at an ACK, which lets whole segments go by
+//!           at a time filled one of known size up (`filled-up`; where many are in flight, not at an ACK, which lets whole segments go by
 //!           itself); or the short end of a write left alone, at the ACK after which
 //!           nothing was out, with room in both windows before, if only since an earlier ACK (`write-tail`); or an
 //!           application writes on a beat, and only whole segments leave while data is out; or, from a sender that holds
@@ -92,9 +92,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // it wait.
     let few = pause.segments_at_start <= INITIAL_WINDOW || pause.context.small_writes || pause.context.on_beat;
     let held = may_hold_tail(pause) && !pause.released_at_once() && few && pause.loss_hints == 0;
-    // Amid many segments in flight an ACK lets a whole one go, whatever the application wrote.
+    // Amid many segments in flight an ACK lets a whole one go, whatever the application wrote. The largest write so far
+    // looks like a full segment where nothing else shows how large these are.
     let written = pause.segments_at_start <= INITIAL_WINDOW || !pause.released_at_once();
-    match (held, pause.context.small_writes && first == mss && written) {
+    let whole = pause.mss_known && first == mss;
+    match (held, pause.context.small_writes && whole && written) {
         (true, _) => yes(details::TAIL_HELD, 0.7),
         (false, true) => yes(details::FILLED_UP, 0.7),
         (false, false) => Verdict::No,
