@@ -81,7 +81,7 @@ impl Half {
     /// application's answer.
     #[inline(always)]
     pub(super) fn is_placed(&self) -> bool {
-        self.syn_seen || self.vantage.is_proven() && !self.vantage.is_asked()
+        self.syn_seen || self.vantage.is_proven_by_host()
     }
 
     /// Learns the sender's distance from rounds of burst and silence, where nothing else has proven it.

@@ -34,15 +34,23 @@ pub const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
 /// comes later measures nothing: the bare ACK before it is missing, and the payload waited for its application.
 pub const LONGEST_DELAYED_ACK: Nanos = Nanos::from_millis(500);
 
+/// What shows that the estimate cannot consist of the end's own pauses alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+enum Proof {
+    #[default]
+    Nothing,
+    /// Answers of its application, which may have thought before each.
+    Application,
+    /// Some answer was due at once.
+    Host,
+}
+
 /// The smallest time in which an end answered: its acknowledgement of data or SYN, or the first segment that echoes a
 /// TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Vantage {
     shortest: Shortest,
-    /// Some answer was due at once: not every answer ended a pause that may have been the end's own.
-    proven: bool,
-    /// Only answers of an application, which may have thought, count as such: no kernel's has measured the distance.
-    asked: bool,
+    proof: Proof,
     /// The estimate was inferred from rounds of burst and silence.
     clocked: bool,
     /// Excess of the usual answer over the least.
@@ -127,13 +135,13 @@ impl Vantage {
     /// True if the estimate cannot consist of the end's own pauses alone.
     #[inline]
     pub fn is_proven(&self) -> bool {
-        self.proven
+        self.proof != Proof::Nothing
     }
 
-    /// True if only answers of an application, which may have thought, have measured the distance.
+    /// True if some answer was due at once, without an application that may have thought.
     #[inline]
-    pub fn is_asked(&self) -> bool {
-        self.asked
+    pub fn is_proven_by_host(&self) -> bool {
+        self.proof == Proof::Host
     }
 
     /// Scatter of the answers above the least, at most a quarter of the least: a path or a capture whose times jitter.
@@ -159,7 +167,7 @@ impl Vantage {
     /// Takes in that this end answered after `span` without a reason to wait: in the handshake, or because it knew of
     /// an ACK.
     pub fn sample(&mut self, now: Nanos, span: Nanos) {
-        (self.proven, self.asked) = (true, false);
+        self.proof = Proof::Host;
         self.offers(now, span);
     }
 
@@ -182,7 +190,7 @@ impl Vantage {
     /// Takes in a measurement of the same path by a kernel's acknowledgements of the other end's data.
     #[inline]
     pub fn is_at_most(&mut self, now: Nanos, span: Nanos) {
-        self.proven = true;
+        self.proof = Proof::Host;
         if self.shortest.get().is_none_or(|least| span < least) {
             self.sample(now, span);
         }
@@ -190,8 +198,7 @@ impl Vantage {
 
     /// Takes in such a measurement by an application's answer, which may have waited for it.
     pub fn is_at_most_with_thought(&mut self, now: Nanos, span: Nanos) {
-        self.asked |= !self.proven;
-        self.proven = true;
+        self.proof = if self.is_proven() { self.proof } else { Proof::Application };
         if self.shortest.get().is_none_or(|least| span < least) {
             self.offers(now, span);
         }
@@ -346,7 +353,7 @@ impl Vantage {
             }
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
-                let longest = if self.proven { LONGEST_PATH } else { LONGEST_DELAYED_ACK };
+                let longest = if self.is_proven() { LONGEST_PATH } else { LONGEST_DELAYED_ACK };
                 // An ACK is due when data arrives; after an ACK a timer may have sent it, as a probe. Data may wait for the
                 // application, unless other data left just before.
                 let by_timer = is_bare && span > longest;
@@ -358,8 +365,7 @@ impl Vantage {
                 self.answered(span);
                 let late = span - self.shortest.get().unwrap_or_default();
                 self.tsval_clock.held_at_most(late);
-                self.proven |= due;
-                self.asked &= !due;
+                self.proof = if due { Proof::Host } else { self.proof };
                 if segment.payload > 0 {
                     self.queue = if late >= quiet.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }

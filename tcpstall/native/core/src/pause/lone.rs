@@ -39,17 +39,17 @@ fn find_refilled(pauses: &[Facts], contexts: &mut [Context]) {
 /// Marks the waits after which a window in slow start would have grown, and the next flight was no larger: an ACK ended this
 /// wait and the next one, a round later, and in between nothing was lost and no peer spoke.
 pub(super) fn find_standing(pauses: &[Facts], contexts: &mut [Context]) {
-    let waits = |pause: &Facts| pause.released_by_ack() && !pause.is_turn() && !pause.first && !pause.flight_unknown;
+    let waits = |pause: &Facts| !pause.is_turn() && !pause.first && !pause.flight_unknown && pause.released_by_ack();
     let calm = |pause: &Facts| pause.retransmissions == 0 && pause.loss_hints == 0 && !pause.recovering;
     for (pair, context) in pauses.windows(2).zip(contexts) {
         let (now, next) = (&pair[0], &pair[1]);
-        let both = waits(now) && waits(next) && calm(now) && calm(next) && now.losses == next.losses;
+        let both = || calm(now) && calm(next) && now.losses == next.losses && waits(now) && waits(next);
         let later = next.start() - now.start() >= now.rtt().scaled(ROUND);
         // After whole segments the rest of a buffer is less than a segment.
         let rest = if now.short_segment_out { 0 } else { i64::from(now.mss) - 1 };
         let more = next.flight_at_start > now.flight_at_start + rest;
-        context.stands_next =
-            both && later && !more && next.room_at_start.is_none_or(|room| room >= i64::from(now.mss));
+        let has_room = next.room_at_start.is_none_or(|room| room >= i64::from(now.mss));
+        context.stands_next = later && !more && has_room && both();
     }
 }
 

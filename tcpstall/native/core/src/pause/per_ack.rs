@@ -67,11 +67,11 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
 fn is_steady(before: &Facts, pause: &Facts) -> bool {
     let waits = |pause: &Facts| {
         let calm = !pause.recovering && !pause.flight_unknown && pause.hole.is_none() && pause.loss_hints == 0;
-        calm && pause.ended && !pause.first && pause.released_soon() && pause.peer_bytes == 0
+        calm && pause.ended && !pause.first && pause.peer_bytes == 0 && pause.released_soon()
     };
     let open = pause.has_room() == Some(true) && pause.closed.is_none();
     let whole = !pause.short_segment_out && pause.after.first_frame >= pause.mss;
-    before.losses == pause.losses && waits(before) && waits(pause) && open && whole
+    before.losses == pause.losses && open && whole && waits(before) && waits(pause)
 }
 
 /// Segments that each ACK released before the wait, where they released as many each.

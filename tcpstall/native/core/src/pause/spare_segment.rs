@@ -11,18 +11,21 @@ const MOST: usize = 4;
 
 /// Counts the sizes of the window at which the sender left a segment of it unused; each segment carries so many bytes of `options`.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context], options: u32) {
-    // The first segment leaves, however little of the window is left beside it.
-    let counts = |pause: &Facts, left: i64| left == 1 || pause.flight_at_start > i64::from(pause.mss);
-    let left = |pause: &Facts| left_segments(pause, i64::from(options)).filter(|left| counts(pause, *left));
-    let spares = |pause: &Facts| left(pause) == Some(1);
-    let mut windows: Vec<i64> = pauses.iter().filter(|pause| spares(pause)).filter_map(|pause| pause.window).collect();
-    let all = pauses.iter().filter(|pause| left(pause).is_some()).count();
-    if windows.len() < OFTEN || MOST * (all - windows.len()) > windows.len() {
+    let left = |pause: &Facts| left_segments(pause, i64::from(options));
+    let (mut windows, mut others) = (Vec::new(), 0);
+    for pause in pauses {
+        match left(pause) {
+            Some(1) => windows.extend(pause.window),
+            Some(_) => others += 1,
+            None => {}
+        }
+    }
+    if windows.len() < OFTEN || MOST * others > windows.len() {
         return;
     }
     windows.sort_unstable();
     windows.dedup();
-    for (_, context) in pauses.iter().zip(contexts).filter(|(pause, _)| spares(pause)) {
+    for (_, context) in pauses.iter().zip(contexts).filter(|(pause, _)| left(pause) == Some(1)) {
         context.spared_windows = windows.len() as u32;
     }
 }
@@ -31,7 +34,9 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context], options: u32) {
 /// number, three segments or more, or not known.
 fn left_segments(pause: &Facts, options: i64) -> Option<i64> {
     let mss = i64::from(pause.mss.max(1));
-    let waited = !pause.first && pause.mss_known && pause.flight_at_start > 0 && pause.released_by_ack();
-    let room = pause.room_at_start.filter(|room| waited && (0..3 * mss).contains(room))?;
-    (pause.before.ends_whole(pause.mss) && room % mss < options).then_some(room / mss)
+    let room = pause.room_at_start.filter(|room| (0..3 * mss).contains(room) && room % mss < options)?;
+    let waited = !pause.first && pause.mss_known && pause.flight_at_start > 0 && pause.before.ends_whole(pause.mss);
+    // The first segment leaves, however little of the window is left beside it.
+    let counts = room / mss == 1 || pause.flight_at_start > mss;
+    (waited && counts && pause.released_by_ack()).then_some(room / mss)
 }

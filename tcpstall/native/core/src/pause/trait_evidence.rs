@@ -121,8 +121,8 @@ fn is_below_restart(pause: &Facts, first: u32) -> bool {
     // Away from the sender ACKs seem to trail a burst that released more of it: the path's jitter moves them.
     let out = if pause.near_sender() { pause.segments_held } else { pause.segments_at_start };
     let below = pause.cwnd_after_idle.is_some_and(|restarted| out < restarted.min(first));
-    let waits = pause.released_by_ack() && !pause.is_turn() && pause.has_room() == Some(true);
-    below && waits && !pause.short_segment_out && !pause.flight_unknown
+    let waits = || pause.released_by_ack() && !pause.is_turn() && pause.has_room() == Some(true);
+    below && !pause.short_segment_out && !pause.flight_unknown && waits()
 }
 
 /// All data was acknowledged, and more was sent only after the retransmission timer would have fired.

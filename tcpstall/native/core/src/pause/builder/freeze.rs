@@ -21,9 +21,7 @@ impl Builder {
         let segments_held = freeing.map_or(at.segments, |train| train.segments);
         let filled = self.holes.misses(ending.hole.1) && !half.ip_id.was_overtaken();
         let clock = ending.next_packet.map(|_| &half.vantage.tsval_clock);
-        let under_way = self.under_way.within(&self.burst, open.acked);
-        let unmeasured = open.unseen.unmeasured || under_way.is_some();
-        Facts {
+        let mut facts = Facts {
             sender: self.sender,
             before: self.burst,
             first: !self.sending,
@@ -34,7 +32,7 @@ impl Builder {
             base_rtt: ending.base_rtt,
             srtt: at.srtt,
             // ACKs from before any measurement were applied as they passed, although this packet may have shown the distance.
-            distance: half.vantage.now().filter(|_| !unmeasured).unwrap_or_default(),
+            distance: half.vantage.now().filter(|_| !open.unseen.unmeasured).unwrap_or_default(),
             stamps_apart: clock.and_then(TsvalClock::apart),
             left_together: false,
             held_up: half.vantage.is_held_up(),
@@ -110,14 +108,14 @@ impl Builder {
             unseen: Unseen {
                 heard: left.heard_unseen,
                 oldest: self.oldest_out(half, &left),
-                blind: open.unseen.blind || unmeasured,
-                unmeasured,
-                under_way: under_way.unwrap_or_default(),
-                passed: under_way.filter(|_| open.last_ack.is_none()).map(|_| self.under_way.last),
                 departure: clock.is_some_and(|clock| clock.may_hide(ending.time - self.burst.end)),
                 ..open.unseen
             },
+        };
+        if let Some(under_way) = self.under_way.within(&self.burst, open.acked) {
+            facts.has_under_way(under_way, self.under_way.last);
         }
+        facts
     }
 
     /// The sender had not received the first ACK of the last train when the data that ends the pause left it, by the TSval that
