@@ -30,9 +30,10 @@
 //!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the
 //!           last segment was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the
 //!           model has room
-//!           Never sure where the model has room for a segment and nothing was lost, where a short answer to the peer followed, or
-//!           the short end of a write once all was acknowledged (Nagle's algorithm may hold that back too), nor away from the sender for
-//!           less than half of a round trip: links that deliver frames in clumps make such waits
+//!           Never sure where by the model the sender still climbs back from an idle period; where the model has room for a segment and
+//!           nothing was lost, where a short answer to the peer followed, or the short end of a write once all was acknowledged (Nagle's
+//!           algorithm may hold that back too), nor away from the sender for less than half of a round trip: links that deliver frames in
+//!           clumps make such waits
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
@@ -63,7 +64,19 @@ const TIMERS: i64 = 4;
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // The model is of common senders: the window of another one may be as small as what is in flight.
     let queued = || pause.in_mid_write() && pause.ended && !pause.refilled() && pause.has_room() == Some(true);
-    full(pause, limits).or(|| if queued() { Verdict::CannotTell(Missing::LIMIT) } else { Verdict::No })
+    match full(pause, limits) {
+        // By the model the sender climbs back from an idle period, which something else denies: one of the two is wrong.
+        Verdict::Yes(proof) if climbs_back(pause) => {
+            Verdict::Yes(Proof { confidence: proof.confidence.min(KEEPS_BACK), ..proof })
+        }
+        verdict => verdict.or(|| if queued() { Verdict::CannotTell(Missing::LIMIT) } else { Verdict::No }),
+    }
+}
+
+/// The modelled window is still below what it was before an idle period, and above what that left.
+fn climbs_back(pause: &Pause) -> bool {
+    let back = pause.cwnd_before_idle.zip(pause.cwnd_after_idle);
+    back.is_some_and(|(before, after)| after < pause.cwnd && pause.cwnd < before)
 }
 
 /// More was queued behind a small flight, its ACK let the sender go on, and the next flight was larger, as no earlier one was:
