@@ -233,6 +233,17 @@ def test_a_burst_cut_at_another_size_after_an_idle_is_no_restart(scene: Scene) -
     assert "idle-restart" not in after_silence(scene, silence_ms=400, segments=8)
 
 
+def goes_on(scene: Scene, tap: Tap, *flights: int, last: int) -> list[str]:
+    """The server's write goes on by flights of so many segments, the last of which ends it: causes after the idle."""
+    for flight in flights:
+        scene.server_sends(flight * 1_448, tso=1, push=False)
+        scene.client_acks()
+    scene.server_sends(last * 1_448, tso=1)
+    scene.client_acks()
+    found = causes(scene, tap)
+    return found[found.index("app-limited") + 1 :]
+
+
 def slow_growth(scene: Scene, *after: int) -> list[str]:
     """Causes after an idle of one timeout, where each ACK lets the window grow by a segment, whatever it covers."""
     scene.handshake(rtt_ms=50)
@@ -241,13 +252,7 @@ def slow_growth(scene: Scene, *after: int) -> list[str]:
         scene.server_sends(flight * 1_448, tso=1, push=flight == 19)
         scene.client_acks()
     scene.wait_ms(350)
-    for flight in after:
-        scene.server_sends(flight * 1_448, tso=1, push=False)
-        scene.client_acks()
-    scene.server_sends(2 * 1_448, tso=1)
-    scene.client_acks()
-    found = causes(scene, "server")
-    return found[found.index("app-limited") + 1 :]
+    return goes_on(scene, "server", *after, last=2)
 
 
 @fires
@@ -272,13 +277,7 @@ def after_a_split_train(scene: Scene, segments: int) -> list[str]:
     scene.client_acks(upto=left + 1_448)
     scene.wait_ms(1)
     scene.client_acks()
-    for flight in (20, 40):
-        scene.server_sends(flight * 1_448, tso=1, push=False)
-        scene.client_acks()
-    scene.server_sends(10 * 1_448, tso=1)
-    scene.client_acks()
-    found = causes(scene, "client")
-    return found[found.index("app-limited") + 1 :]
+    return goes_on(scene, "client", 20, 40, last=10)
 
 
 @fires

@@ -59,10 +59,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // The first burst after the idle period shows the lowered window; more than that was not lowered as modelled.
     let lowered = pause.cwnd_after_idle.is_none_or(|lowered| pause.segments_held <= lowered);
     // A flight larger than all before it shows no old window; a climb by slow start would make it half as large again.
-    let most = pause.context.read.most_before;
-    let used = most > pause.segments_held;
-    let climbs = pause.context.read.climb > 0 || 2 * u64::from(pause.segments_held) >= 3 * u64::from(most);
-    if pause.segments_held > most && !lowered && !climbs {
+    let largest = pause.context.read.most_before;
+    let used = largest > pause.segments_held;
+    let climbs = pause.context.read.climb > 0 || 2 * u64::from(pause.segments_held) >= 3 * u64::from(largest);
+    if pause.segments_held > largest && !lowered && !climbs {
         return Verdict::No;
     }
     match cwnd_limited::full(pause, limits) {

@@ -65,12 +65,10 @@ impl Builder {
             open.rare_mut().persist.heard();
         }
         self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
-        let unmeasured = acked.blind && half.vantage.get().is_none();
-        open.unseen.blind |= acked.blind;
-        open.unseen.unmeasured |= unmeasured;
-        if unmeasured && acked.bytes > 0 {
-            self.under_way.hears(&self.burst, acked.time, acked.bytes);
+        if acked.blind {
+            self.is_blind(acked, half);
         }
+        let open = &mut self.open;
         if acked.unseen_tail > 0 {
             open.unseen.tail += acked.unseen_tail;
             open.unseen.tail_acked = open.unseen.tail_acked.or(Some(acked.time));
@@ -94,6 +92,17 @@ impl Builder {
         }
         self.watches_path(acked, half);
         self.repairs.is_some() && self.shows_repair(*acked, half)
+    }
+
+    /// Nothing has proven the tap's distance yet.
+    #[cold]
+    pub(super) fn is_blind(&mut self, acked: &Acked, half: &Half) {
+        let unmeasured = half.vantage.get().is_none();
+        self.open.unseen.blind = true;
+        self.open.unseen.unmeasured |= unmeasured;
+        if unmeasured && acked.bytes > 0 {
+            self.under_way.hears(&self.burst, acked.time, acked.bytes);
+        }
     }
 
     /// A loss is being repaired: the ACK may end the recovery.

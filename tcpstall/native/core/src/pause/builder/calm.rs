@@ -53,15 +53,6 @@ impl Builder {
         }
     }
 
-    /// Nothing has proven the tap's distance yet.
-    #[cold]
-    fn is_blind(&mut self, acked: &Acked, half: &Half) {
-        self.open.unseen.blind = true;
-        if half.vantage.get().is_none() {
-            self.under_way.hears(&self.burst, acked.time, acked.bytes);
-        }
-    }
-
     /// Some data of the flow was sent again: the ACK may show that this was needless.
     #[inline(never)]
     pub(super) fn shows_repair(&mut self, acked: Acked, half: &Half) -> bool {
