@@ -4,7 +4,8 @@
 
 use super::cause::Cause;
 use super::details;
-use super::judge::{self, Parts, PausePart};
+use super::explain::explain as split;
+use super::judge::{Parts, PausePart};
 use super::limits::Limits;
 use super::rule::Proof;
 use crate::flow::rounds::Closing;
@@ -17,7 +18,7 @@ const TOGETHER: f32 = 0.75;
 /// Explains a pause of a finished flow. Where the peer's payload or FIN reached the sender between its last data and its next,
 /// as the ACK did, a wait that the ACK alone shows as Nagle's is a wait for the peer's words.
 pub fn explain(flow: &Finished, pause: &Pause, limits: &Limits) -> Parts {
-    let mut parts = judge::explain(pause, limits, flow.threshold);
+    let mut parts = split(pause, limits, flow.threshold);
     let held = |part: &&mut PausePart| part.cause == Cause::Nagle && part.proof.detail.is_empty();
     for part in parts.iter_mut().filter(held) {
         let closes = || flow.rounds().closing.is_some_and(|closing| closes(pause, closing));

@@ -12,9 +12,10 @@ pub mod details;
 #[cfg(test)]
 mod documentation;
 pub mod excess;
+mod explain;
 mod handshake;
 mod idle_restart;
-pub mod judge;
+mod judge;
 pub mod limits;
 mod nagle;
 mod pacing;
@@ -27,8 +28,9 @@ mod unexplained;
 mod zero_window;
 
 pub use cause::{Cause, Info};
+pub use explain::explain;
 pub use handshake::HandshakeEvidence;
-pub use judge::{PausePart, explain};
+pub use judge::PausePart;
 pub use limits::Limits;
 pub use rule::{Missing, Proof, Rule, Verdict};
 
