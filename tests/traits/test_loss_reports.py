@@ -1,7 +1,10 @@
 """A wait that ends with the report of a loss: until then its sender did not know of the loss."""
 
+import pytest
+
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
-from tests.scene import Scene
+from tests.scene import Scene, Stall, between
+from tests.scene.network import Tap
 
 SEGMENT = 1_448
 WINDOW = 10 * SEGMENT
@@ -44,13 +47,49 @@ def test_until_the_report_the_window_held_a_sender_that_goes_on_some_duplicates_
     assert causes(scene, "server") == ["cwnd-limited"]
 
 
-@near_miss
-def test_a_sender_that_waits_for_the_repair_as_well_waits_for_the_loss(scene: Scene) -> None:
-    loses_the_first_of_a_window(scene)
-    reports(scene)
+def repairs(scene: Scene) -> None:
     scene.server_repeats(0, SEGMENT)
     scene.client_acks()
     scene.server_sends(2 * SEGMENT)
+
+
+@fires
+@pytest.mark.parametrize("tap", ["server", "between"])
+def test_a_sender_that_waits_for_the_repair_as_well_waits_for_the_loss_from_the_report_on(
+    scene: Scene, tap: Tap
+) -> None:
+    loses_the_first_of_a_window(scene)
+    reports(scene)
+    repairs(scene)
+    waits = [Stall("cwnd-limited", between(38, 42)), Stall("retransmission", between(38, 44))]
+    assert scene.stalls("server", tap, over_ms=NOT_A_STALL_MS) == waits
+    *_, window, repair = scene.flow(tap)["stalls"]
+    assert window["confidence"] <= 0.75
+    assert "retransmissions" not in window["evidence"]
+    assert repair["evidence"]["retransmissions"] == 1
+
+
+@near_miss
+def test_a_wait_that_begins_after_the_first_report_is_for_the_loss_alone(scene: Scene) -> None:
+    loses_the_first_of_a_window(scene)
+    for segments in (2, 3):
+        scene.client_acks(upto=0, sack=((SEGMENT, segments * SEGMENT),))
+    scene.server_sends(SEGMENT)
+    reports(scene)
+    repairs(scene)
+    waits = [Stall("cwnd-limited", between(38, 42)), Stall("retransmission", between(78, 84))]
+    assert scene.stalls("server", over_ms=NOT_A_STALL_MS) == waits
+
+
+@near_miss
+def test_no_window_held_a_sender_without_more_data_until_the_report(scene: Scene) -> None:
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    scene.server_sends(SEGMENT, lost=True, push=False)
+    scene.server_sends(3 * SEGMENT)
+    for segments in (2, 3, 4):
+        scene.client_acks(upto=0, sack=((SEGMENT, segments * SEGMENT),))
+    repairs(scene)
     assert causes(scene) == ["retransmission"]
 
 

@@ -30,10 +30,10 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
     let mut whole = judge(pause, limits, pause.start(), pause.end);
     if whole.cause == Cause::Retransmission {
         if retransmission::held_nobody(pause) {
-            return explain(&pause.with(&without_repairs(pause)), limits, threshold);
+            return explain(&pause.with(&pause.without_repairs()), limits, threshold);
         }
         if retransmission::went_on_unheard(pause) {
-            let parts = explain(&pause.with(&without_repairs(pause)), limits, threshold);
+            let parts = explain(&pause.with(&pause.without_repairs()), limits, threshold);
             if parts.iter().all(|part| part.cause == Cause::AppLimited) {
                 return parts;
             }
@@ -41,7 +41,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
         if let Some(first) = retransmission::began_at_the_end(pause) {
             return smallvec![until_report(pause, limits, whole, first)];
         }
-        return match repaired(pause, threshold) {
+        let parts = match repaired(pause, threshold) {
             // All data had arrived: nobody waited for the copies.
             Some((mut rest, _)) if retransmission::is_needless(pause) && !retransmission::is_unheard(pause) => {
                 rest.before.end = pause.start();
@@ -55,6 +55,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
             }
             None => around_recovery(pause, limits, whole, threshold),
         };
+        return before_report(pause, limits, parts, threshold);
     }
     if whole.cause == Cause::AppLimited && whole.proof.detail != details::APPLICATION_WINDOW {
         return around_peer(pause, whole, threshold);
@@ -62,18 +63,10 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
     smallvec![whole]
 }
 
-/// The pause as if nothing had been sent again in it.
-fn without_repairs(pause: &Pause) -> Facts {
-    let mut rest = pause.facts.clone();
-    (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
-    (rest.recovering, rest.hole) = (false, None);
-    rest
-}
-
 /// Names the limit that made the sender wait until the report of a loss, where the repair began at `first` and the wait ended
 /// with it: until the report the sender did not know of the loss.
 fn until_report(pause: &Pause, limits: &Limits, mut whole: PausePart, first: Nanos) -> PausePart {
-    let before = Facts { end: first, ..without_repairs(pause) };
+    let before = Facts { end: first, ..pause.without_repairs() };
     let mut waited = judge(&pause.with(&before), limits, whole.start, whole.end);
     // A cap on bursts holds a sender below its window.
     let capped = pause.context.turns_cut_alike >= limits.cut_turns;
@@ -84,6 +77,24 @@ fn until_report(pause: &Pause, limits: &Limits, mut whole: PausePart, first: Nan
     waited.proof.confidence = waited.proof.confidence.min(retransmission::REPAIRED);
     waited.also.insert(0, Cause::Retransmission);
     waited
+}
+
+/// Splits off the wait until the report of a loss, where no loss was known when the wait began: a limit made the sender wait for
+/// that round trip without the loss too.
+fn before_report(pause: &Pause, limits: &Limits, mut parts: Parts, threshold: Nanos) -> Parts {
+    let Some(rest) = pause.before_report() else { return parts };
+    let (start, end) = (pause.start(), rest.facts.end);
+    let Some(repair) = parts.first_mut().filter(|part| part.cause == Cause::Retransmission) else { return parts };
+    if repair.start > start || end - start <= threshold || repair.end - end <= threshold {
+        return parts;
+    }
+    let mut waited = judge(&rest.pause(), limits, start, end);
+    if retransmission::HOLDS_UNTIL_REPORT.contains(&waited.cause) {
+        waited.proof.confidence = waited.proof.confidence.min(retransmission::REPAIRED);
+        repair.start = end;
+        parts.insert(0, PausePart { rest: Some(Box::new(rest)), ..waited });
+    }
+    parts
 }
 
 /// Rest of a pause whose repair ended long before the pause did, and the start of that rest. With all data acknowledged the
@@ -100,7 +111,7 @@ fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Facts, Nanos)> {
     let last = pause.first_retransmission.max(sent_again);
     let heard = last.map_or(pause.recovering || pause.hole.is_some(), |last| last <= at) && !pause.acks_lost;
     let heard = heard || by_timer;
-    let mut rest = without_repairs(pause);
+    let mut rest = pause.without_repairs();
     rest.before.end = at;
     (rest.flight_at_start, rest.segments_at_start, rest.segments_held) = (0, 0, 0);
     if by_timer {

@@ -5,8 +5,8 @@
 //!           sends again what the tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by
 //!           a hole at the tap that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and
 //!           ended with a single segment. It ends where everything is acknowledged, or the recovery point; a wait whose
-//!           repairs began for different reasons is split. Not where the first report of the loss came at the end of the wait: until then a
-//!           window or the buffer held the sender
+//!           repairs began for different reasons is split, and so is the wait before the first report of a loss: until then a window or
+//!           the buffer held the sender
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
 //!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
 //!           or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows

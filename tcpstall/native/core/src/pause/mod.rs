@@ -4,6 +4,7 @@
 mod after_recovery;
 mod arrange;
 pub mod beat;
+mod before_report;
 pub mod bottleneck;
 pub mod builder;
 mod burst;

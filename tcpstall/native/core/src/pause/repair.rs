@@ -1,5 +1,6 @@
 //! The repairs inside one pause: attempts with their triggers.
 
+use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
 /// Trigger of a retransmission.
@@ -39,6 +40,17 @@ pub struct Attempt {
     pub waited: Nanos,
 }
 
+/// The first retransmission inside a pause, and what was acknowledged in the pause before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct FirstCopy {
+    /// Its packet.
+    pub packet: PacketNo,
+    /// ACKs of new data before it.
+    pub acks: u32,
+    /// Bytes that they covered.
+    pub acked: i64,
+}
+
 /// The repairs inside one pause.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct PauseRepairs {
@@ -54,4 +66,6 @@ pub struct PauseRepairs {
     pub congestion_point: Option<i64>,
     /// Time when the first retransmission was sent.
     pub(super) began: Nanos,
+    /// That retransmission.
+    pub(super) first: FirstCopy,
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::kept::KeptPauses;
-use super::repair::{Attempt, PauseRepairs, Trigger};
+use super::repair::{Attempt, FirstCopy, PauseRepairs, Trigger};
 use crate::flow::{Acked, Half};
 use crate::sender::timers;
 use crate::time::Nanos;
@@ -95,6 +95,8 @@ pub(super) struct Again<'a> {
     pub(super) hinted: bool,
     /// The sender was already in recovery.
     pub(super) recovering: bool,
+    /// The pause's first retransmission, if this is it.
+    pub(super) first: FirstCopy,
     /// Number that the pause will have, if it becomes one.
     pub(super) pause: usize,
 }
@@ -107,7 +109,9 @@ impl Repairs {
         let end = start + i64::from(again.segment.payload);
         let time = again.segment.time;
         let attempt = self.attempt(again, start, end);
-        let repair = open.get_or_insert_with(|| Box::new(PauseRepairs { began: time, ..PauseRepairs::default() }));
+        let repair = open.get_or_insert_with(|| {
+            Box::new(PauseRepairs { began: time, first: again.first, ..PauseRepairs::default() })
+        });
         if repair.sent == 0 {
             repair.congestion_point = half.first_sent(start, end).map(|(_, in_flight)| in_flight);
         }
