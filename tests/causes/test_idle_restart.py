@@ -18,6 +18,18 @@ def test_three_idle_seconds_send_a_grown_connection_back_to_ten_segments(scene: 
     assert stalls[idle + 1] == Stall("idle-restart", between(19, 21))
 
 
+@fires
+def test_the_acks_of_an_answer_s_end_have_grown_the_window_that_an_idle_lowers(scene: Scene, tap: Tap) -> None:
+    """Ten segments and seven leave a window of 27, which halves to 13."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(2):
+        scene.download(24_000)
+        scene.wait_ms(320)
+    *_, restarted = (row for row in scene.flow(tap)["stalls"] if row["evidence"]["in_flight_segments"] == 13)
+    assert restarted["cause"] == "idle-restart"
+    assert restarted["evidence"]["cwnd_before_idle_segments"] == 27
+
+
 @near_miss
 def test_an_idle_shorter_than_the_retransmission_timer_restarts_nothing(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)

@@ -32,6 +32,9 @@ pub const PAUSE_LIMIT: usize = 1 << 16;
 /// smallest round trip is known only at the end.
 const RECORDED_SHARE: f64 = 0.15;
 
+/// ACKs from which a flight was acknowledged one by one, so that the sender sent in between.
+const TRAIN: u32 = 3;
+
 /// A sender's silence, and its retransmission timeout.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Idle {
@@ -343,6 +346,12 @@ impl Builder {
             cwnd.at_least(if cwnd.certain() { pause.segments_held } else { pause.segments_at_start });
             if pause.losses > 0 && pause.released_by_ack() && !pause.short_segment_out {
                 cwnd.settles(pause.segments_held);
+            }
+            let more = pause.flight_at_start + 2 * i64::from(pause.mss);
+            let full = pause.acks >= TRAIN && pause.segments_held >= pause.cwnd;
+            let grows = full && half.window.is_none_or(|window| window >= more);
+            if grows && !pause.near_sender() && pause.released_by_ack() {
+                cwnd.goes_on(ending.hole.1);
             }
         }
         self.pause_room -= 1;

@@ -1,7 +1,9 @@
 //! Models the sender's congestion window in segments from the sender's data and the ACKs that reached it.
 
+mod phase;
 mod steady;
 
+pub use self::phase::CongestionPhase;
 pub use self::steady::Stance;
 use super::ack_sample::AckSample;
 use super::cubic::{CUBIC_BETA, Cubic};
@@ -21,20 +23,6 @@ const FULL_AT_LOSS: f64 = 0.9;
 const NO_RESTART: f64 = 1.4;
 /// Ratio of a flight to the window of congestion avoidance that shows that slow start went on.
 const DID_NOT_LEAVE: f64 = 1.2;
-
-/// Phase of the congestion control.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum CongestionPhase {
-    /// Nothing was acknowledged yet.
-    #[default]
-    Initial,
-    /// The window doubles each round trip.
-    SlowStart,
-    /// The window is past ssthresh.
-    CongestionAvoidance,
-    /// A loss is being repaired.
-    Recovery,
-}
 
 /// Model of one sender's congestion window.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -384,6 +372,14 @@ impl Cwnd {
             self.decrease = RENO_BETA;
             self.ssthresh = before * RENO_BETA;
             self.window = f64::from(out);
+        }
+    }
+
+    /// Takes in that ACKs one by one let the data from offset `start` go, at a tap that saw all of them before it. At the sender data
+    /// and ACKs took turns, so a window that was full stayed so until none of the old data was out (Linux tcp_cwnd_validate).
+    pub fn goes_on(&mut self, start: i64) {
+        if self.limited {
+            self.round_end = self.round_end.max(start + 1);
         }
     }
 

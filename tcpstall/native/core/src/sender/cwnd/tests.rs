@@ -78,6 +78,23 @@ fn a_loss_lowers_the_window_once_a_flight() {
     assert_eq!((model.segments(), model.losses(), model.phase()), (lowered, 1, CongestionPhase::Recovery));
 }
 
+/// Ten segments fill the window; seven follow them, which ACKs `one_by_one` let go or not. Gives the window after their ACKs.
+fn after_seven_more(first: u32, one_by_one: bool) -> u32 {
+    let (mut model, mut sent) = (Cwnd::default(), 0);
+    round(&mut model, &mut sent, first);
+    if one_by_one {
+        model.goes_on(sent);
+    }
+    round(&mut model, &mut sent, 7);
+    model.segments()
+}
+
+#[test]
+fn acks_one_by_one_keep_a_full_window_full_although_the_rest_is_smaller() {
+    assert_eq!((after_seven_more(10, true), after_seven_more(10, false)), (27, 20));
+    assert_eq!(after_seven_more(4, true), after_seven_more(4, false), "four segments had not filled it");
+}
+
 #[test]
 fn a_long_idle_brings_back_a_window_that_was_lost_track_of() {
     let (mut model, mut sent) = (Cwnd::default(), 0);
