@@ -55,6 +55,16 @@ impl<'a> Share<'a> {
         self.stalls.iter().map(|stall| weight(stall)).sum()
     }
 
+    /// The details of the waits, each with the part of its length that the share owns: where both ends wait at once, the
+    /// time is one cause's.
+    pub(super) fn details(&self) -> impl Iterator<Item = (&'static str, i128)> {
+        let (time, all) = (i128::from(self.time.0), i128::from(self.weight()));
+        self.stalls.iter().map(move |stall| {
+            let length = i128::from(weight(stall));
+            (stall.detail, if all > time { length * time / all } else { length })
+        })
+    }
+
     /// Takes in another share of the same kind and side.
     fn join(&mut self, other: Share<'a>) {
         if other.time > self.time {
