@@ -78,12 +78,14 @@ def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
         for name, span in row.details:
             details[name] = details.get(name, 0) + span
     clients = {row.client for row in group}
+    client = clients.pop() if len(clients) == 1 else None
     recoverable = [row.recoverable_ns for row in group if row.recoverable_ns is not None]
     return replace(
         first,
         address=first.address if by_host else None,
         port=None,
-        client=clients.pop() if len(clients) == 1 else None,
+        client=client,
+        of_several_clients=first.of_several_clients and client is not None,
         recoverable_ns=sum(recoverable) if recoverable else None,
         worst_ns=max(row.worst_ns for row in group),
         median_ns=_within(group, 0.5),

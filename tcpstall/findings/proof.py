@@ -80,7 +80,8 @@ def _handshake_loss(finding: Finding) -> str:
 def _server_slow(finding: Finding) -> str:
     if finding.is_of_tls:
         return f"it had the client's hello, and its first flight came late{meanwhile(finding)}"
-    asked = counted(finding.exchanges, "request")
+    # A request in several messages may wait for several answers.
+    asked = counted(max(finding.exchanges, finding.counted), "request")
     if few := finding.nearly_all_in:
         return f"{number(few)} of {asked} took nearly all of that time{meanwhile(finding)}"
     # Flows in which nobody waited had requests, too.

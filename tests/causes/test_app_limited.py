@@ -315,3 +315,19 @@ def test_a_host_may_be_a_little_late_to_answer_the_ack_of_whole_segments(
     scene.server_sends(3_000)
     rows = [row for row in scene.flow("server")["stalls"] if row["evidence"]["in_flight_bytes"] == 2 * 1_448]
     assert [(row["cause"], row["confidence"] >= 0.8) for row in rows[:1]] == [("app-limited", sure)]
+
+
+@fires
+def test_a_tap_whose_clock_goes_forward_leaves_the_pauses_after_that_to_the_application(scene: Scene) -> None:
+    """As that of a virtual machine after a sleep: the stamps of both ends lack three seconds, nothing was queued."""
+    scene.handshake(rtt_ms=20)
+    for number in range(20):
+        scene.client_sends(26)
+        scene.server_acks()
+        scene.wait_ms(1_000)
+        if number == 9:
+            scene.wait_ms(3_000)
+            scene.client.clock_ms -= 3_000
+            scene.server.clock_ms -= 3_000
+    labels = [row["cause"] for row in scene.flow("server")["stalls"] if row["sender"] == "client"]
+    assert labels[-8:] == ["app-limited"] * 8

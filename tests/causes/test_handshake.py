@@ -78,3 +78,14 @@ def test_a_reset_of_the_ports_former_connection_does_not_end_the_new_one(scene: 
     flow = scene.flow("client")
     assert (flow["state"], flow["handshake"]["complete"]) == ("open", True)
     assert flow["handshake"]["duration_ns"] / 1e6 in between(1_000, 1_070)
+
+
+@fires
+def test_a_client_that_tries_a_refused_port_again_waits_until_the_last_reset(scene: Scene) -> None:
+    """Windows sends the same SYN again half a second after each RST."""
+    for _ in range(3):
+        scene.handshake(rtt_ms=20, refused=True)
+        scene.wait_ms(480)
+    flow = scene.flow("client")
+    assert (flow["state"], flow["stalls"][0]["detail"]) == ("reset", "refused")
+    assert flow["handshake"]["duration_ns"] / 1e6 in between(999, 1_030)

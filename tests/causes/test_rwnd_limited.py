@@ -290,3 +290,13 @@ def test_a_full_window_that_the_freeing_ack_opens_is_sure(scene: Scene) -> None:
 def test_a_window_that_an_earlier_ack_had_opened_is_unsure(scene: Scene) -> None:
     """The sender left room for four segments unused until a later ACK: its own window may have held it by then."""
     assert filled_again(scene, apart_ms=5) == ("rwnd-limited", False)
+
+
+@near_miss
+def test_small_messages_over_a_loopback_whose_segments_are_as_large_as_its_window_do_not_fill_it(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.02, mss=65_495, client_scale=7, server_scale=7, client_window=65_495, server_window=65_483)
+    for _ in range(20):
+        scene.client_sends(187)
+        scene.server_acks()
+        scene.wait_ms(0.05)
+    assert "rwnd-limited" not in scene.flow("client")["time_ns"]

@@ -1,5 +1,6 @@
 """Captures of many flows: the first lines name the wait that cost somebody most, and idle connections come last."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -7,6 +8,9 @@ import pytest
 
 from tcpstall import Analysis, analyze
 from tcpstall.findings import Finding, findings, idle_ns, sentence
+from tcpstall.findings.merging import together as merged
+from tcpstall.findings.proof import evidence
+from tcpstall.findings.words import flows_of
 from tcpstall.report.page import render
 from tests.scene import Scene
 from tests.scene.network import Tap
@@ -185,3 +189,20 @@ def test_microseconds_lead_no_report_of_longer_idle_time(tmp_path: Path, idle_ms
         scene.download(500)
         scene.closes()
     assert (first(together(made, "server")).kind == "server-slow") == (not idle_ms)
+
+
+def test_services_of_several_clients_that_are_told_together_name_none(scene: Scene) -> None:
+    idles(scene)
+    row = next(row for row in findings(analyze(scene.capture("client"))) if row.kind == "idle")
+    several = [
+        dataclasses.replace(row, client=f"10.0.0.{number}", port=port, of_several_clients=True)
+        for number, port in enumerate((80, 81), 7)
+    ]
+    (told,) = merged(several)
+    assert flows_of(told) == "2 flows"
+
+
+def test_slow_answers_are_no_more_than_the_requests(scene: Scene) -> None:
+    answers(scene, 700, 800)
+    row = first(analyze(scene.capture("client")))
+    assert evidence(dataclasses.replace(row, counted=80, exchanges=61, makes_most=0)).startswith("80 of 80 requests")

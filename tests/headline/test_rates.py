@@ -40,3 +40,17 @@ def test_a_window_that_was_full_for_a_short_time_sets_no_rate(scene: Scene) -> N
     rows = {row.kind: row for row in found(scene)}
     assert rows["rwnd-limited"].time_ns < 0.2e9
     assert "rate-sender" in rows
+
+
+def test_messages_that_come_late_one_by_one_show_no_rate_of_the_path(scene: Scene) -> None:
+    """Live sound, a message each 20 ms: some were held before the tap, each alone on its way, and filled no queue."""
+    scene.handshake(rtt_ms=10)
+    for number in range(200):
+        late = 30 if number % 9 == 8 else 0
+        scene.wait_ms(14)
+        scene.server.clock_ms -= late
+        scene.wait_ms(late)
+        scene.server_sends(210)
+        scene.server.clock_ms += late
+        scene.client_acks()
+    assert "bandwidth-limited" not in {row.kind for row in found(scene)}

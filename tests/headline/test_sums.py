@@ -87,3 +87,25 @@ def test_findings_never_give_back_more_than_was_lost(
         assert sum(one.recoverable_ns or 0 for one in found) <= lost
         assert sum(one.time_ns for one in found) <= whole
         assert all((one.recoverable_ns or 0) <= one.time_ns and one.worst_ns <= one.time_ns for one in found)
+
+
+def test_the_details_of_a_finding_sum_up_to_no_more_than_its_time(scene: Scene) -> None:
+    """Both ends wait for their timers at once: the time is in the ledger once."""
+    scene.handshake(rtt_ms=20)
+    scene.request(1_000)
+    scene.server_sends(1_000)
+    scene.client_acks()
+    scene.server_sends(1_000)
+    scene.client_acks(lost=True)
+    scene.client_sends(1_000, lost=True)
+    scene.wait_ms(300)
+    scene.client_repeats(1_000, 1_000)
+    scene.server_repeats(1_000, 1_000)
+    scene.client_acks()
+    scene.server_acks()
+    scene.client_sends(1_000)
+    scene.server_sends(1_000)
+    rows = [row for row in findings(analyze(scene.capture("client"))) if row.kind == "loss"]
+    assert len(rows) == 2
+    for row in rows:
+        assert 0 < sum(span for _, span in row.details) <= row.time_ns

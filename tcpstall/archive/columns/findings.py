@@ -11,7 +11,7 @@ FINDINGS = (
     column(TEXT, "", "side", "end whose data waited: client, server; of `reset` the end that sent the reset"),
     column(TEXT, "", "cause", "cause that owns the time; null for rates, resets and captures of one direction"),
     column(
-        TEXT, "", "details", "details of the cause with the ns of their waits: `timeout:204000000 recovery:9000000`"
+        TEXT, "", "details", "details of the cause with their ns of `time_ns`: `timeout:204000000 recovery:9000000`"
     ),
     column(COUNT, SINCE_1970, "start_ns", "start of its first wait; the flow's start without waits"),
     column(COUNT, SINCE_1970, "end_ns", "end of its last wait"),

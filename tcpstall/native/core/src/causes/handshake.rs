@@ -1,6 +1,7 @@
 //! `handshake` — the connection was not yet established.
 //!
-//! Rule      from the first SYN to the segment that completes the handshake, or to the last attempt or the RST that refused it
+//! Rule      from the first SYN to the segment that completes the handshake, or to the last attempt or the last RST that refused
+//!           it (Windows sends a refused SYN again)
 //! Evidence  `retransmissions` (SYNs and SYN-ACKs sent again); details `syn-loss` where there were any and the handshake was
 //!           completed, `refused` (a RST answered the SYN), `unanswered` (nothing did), `half-open` (a SYN-ACK did, and no ACK
 //!           followed)

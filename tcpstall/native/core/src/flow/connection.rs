@@ -243,7 +243,7 @@ impl Connection {
             self.state = State::Reset;
             let unanswered = self.handshake.syn_ack.is_none() && self.handshake.spoken.is_none();
             if sender == End::Server && unanswered && self.handshake.syn.is_some() {
-                self.handshake.refused = self.handshake.refused.or(Some(segment.time));
+                self.handshake.refused = Some(segment.time);
             }
         }
         (effect, ack)

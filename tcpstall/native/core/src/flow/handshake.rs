@@ -49,7 +49,7 @@ pub struct Handshake {
     pub done: Option<Nanos>,
     /// Data of the client before any segment completed the handshake: the capture lacks that segment.
     pub spoken: Option<Nanos>,
-    /// The RST that answered the SYN instead of a SYN-ACK.
+    /// The last RST that answered the SYN instead of a SYN-ACK: Windows sends the SYN again half a second after each.
     pub refused: Option<Nanos>,
     /// ISN of the client.
     pub client_isn: Option<SeqNo>,

@@ -359,6 +359,7 @@ impl Vantage {
                 let by_timer = is_bare && span > longest;
                 let due = segment.payload == 0 && !by_timer || quiet.times(4) <= span;
                 if !due && span > longest {
+                    self.tsval_clock.held_at_most(span);
                     break;
                 }
                 self.tsval_clock.answers(timestamps.value, seen);

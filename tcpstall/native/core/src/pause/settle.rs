@@ -95,7 +95,7 @@ fn joined(frozen: &[Facts], shown: &Shown, mut bursts: Vec<Burst>) -> (Vec<Burst
         let before = joined.take().map_or(pause.before, |earlier| join(&earlier, &pause.before));
         if shown.is_short(pause) {
             joined = Some(before);
-            let full = pause.room_at_start.is_some_and(|room| room < i64::from(pause.mss));
+            let full = pause.room_at_start.is_some_and(|room| room < i64::from(pause.mss.min(pause.before.last_frame)));
             full_for += if full { pause.duration() } else { Nanos::ZERO };
         } else if !pause.first {
             bursts.push(before);

@@ -75,7 +75,7 @@ impl Builder {
         burst.frames += 1;
         burst.in_flight = half.flight() as u64;
         burst.ends_with(segment);
-        self.full = half.room().is_some_and(|room| room < i64::from(half.mss()));
+        self.full = half.room().is_some_and(|room| room < i64::from(half.mss().min(bytes)));
         if self.initial_open {
             self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
         }

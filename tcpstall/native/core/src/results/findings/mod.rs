@@ -174,11 +174,11 @@ impl Finding {
             let length = weight(stall);
             self.sure += f64::from(stall.confidence) * length as f64;
             self.weight += length as f64;
-            tally(&mut self.details, stall.detail, i128::from(length));
             if share.kind == FindingKind::ServerSlow {
                 self.spread.add(Nanos(length));
             }
         }
+        share.details().for_each(|(detail, time)| tally(&mut self.details, detail, time));
         if share.kind != FindingKind::ServerSlow {
             self.spread.add(share.time);
         }
@@ -212,11 +212,11 @@ impl Finding {
 }
 
 /// Adds waits to the times of their cause's details, whose number is limited.
-fn tally(details: &mut Vec<(&'static str, i128)>, detail: &'static str, length: i128) {
+fn tally(details: &mut Vec<(&'static str, i128)>, detail: &'static str, time: i128) {
     let room = details.len() < DETAILS;
     match details.iter_mut().find(|(known, _)| *known == detail) {
-        Some((_, time)) => *time += length,
-        None if room => details.push((detail, length)),
+        Some((_, sum)) => *sum += time,
+        None if room => details.push((detail, time)),
         None => {}
     }
 }

@@ -33,11 +33,11 @@ impl<'a> Contribution<'a> {
         (all > 0).then(|| sure.sum::<f64>() / all as f64)
     }
 
-    /// Details with the total length of their waits, longest first.
+    /// Details with their parts of the time, longest first.
     fn details(&self) -> Vec<(&'static str, i128)> {
         let mut times = Vec::new();
-        for stall in self.share.stalls.iter().filter(|stall| !stall.detail.is_empty()) {
-            tally(&mut times, stall.detail, weight(stall).into());
+        for (detail, time) in self.share.details().filter(|(detail, _)| !detail.is_empty()) {
+            tally(&mut times, detail, time);
         }
         times.sort_by_key(|(detail, time)| (Reverse(*time), *detail));
         times

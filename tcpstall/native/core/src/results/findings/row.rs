@@ -78,7 +78,7 @@ pub struct FindingRow {
     pub tenths_ns: Vec<Nanos>,
     /// Mean confidence of the labels, weighted by the lengths of their waits; `null` without waits.
     pub confidence: Option<f64>,
-    /// Details of the cause with the total length of their waits, longest first.
+    /// Details of the cause with their parts of the time, longest first.
     pub details: Vec<(&'static str, i128)>,
     /// Start of the first wait.
     pub first_ns: Nanos,

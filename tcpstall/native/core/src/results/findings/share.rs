@@ -55,6 +55,16 @@ impl<'a> Share<'a> {
         self.stalls.iter().map(|stall| weight(stall)).sum()
     }
 
+    /// The details of the waits, each with the part of its length that the share owns: where both ends wait at once, the
+    /// time is one cause's.
+    pub(super) fn details(&self) -> impl Iterator<Item = (&'static str, i128)> {
+        let (time, all) = (i128::from(self.time.0), i128::from(self.weight()));
+        self.stalls.iter().map(move |stall| {
+            let length = i128::from(weight(stall));
+            (stall.detail, if all > time { length * time / all } else { length })
+        })
+    }
+
     /// Takes in another share of the same kind and side.
     fn join(&mut self, other: Share<'a>) {
         if other.time > self.time {
@@ -237,16 +247,25 @@ fn of_transport(cause: Cause) -> FindingKind {
     }
 }
 
+/// Labels below this confidence are more likely wrong than right.
+const EVEN: f32 = 0.5;
+
+/// Kind of a wait's finding. A label that is more likely wrong than right blames nobody. Repairs and reordering are seen,
+/// whatever the label.
 fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
+    let kind = of_label(row, stall, beats);
+    let seen = matches!(stall.cause, Cause::Retransmission | Cause::Unexplained);
+    if kind.is_recoverable() && !seen && stall.confidence < EVEN { FindingKind::Unexplained } else { kind }
+}
+
+fn of_label(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
     match stall.cause {
         cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => {
             FindingKind::Unexplained
         }
         Cause::BandwidthLimited if idle::answers_close(row, stall) => FindingKind::Idle,
-        // A few messages that came late show no rate.
-        Cause::BandwidthLimited if row.directions.of(stall.sender).bytes < RATE_SEGMENTS * LEAST_SEGMENT => {
-            FindingKind::Unexplained
-        }
+        // A few messages that came late show no rate, nor does one that was alone on its way: it filled no queue.
+        Cause::BandwidthLimited if shows_no_rate(row, stall) => FindingKind::Unexplained,
         Cause::AppLimited => of_application(row, stall, beats),
         // On a path that reorders, a hole that SACK reports fills by itself.
         Cause::Retransmission if stall.detail == details::RECOVERY && held_back(row, stall) => FindingKind::Reordering,
@@ -263,6 +282,11 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
         Cause::Unexplained if held_back(row, stall) => FindingKind::Reordering,
         cause => of_transport(cause),
     }
+}
+
+fn shows_no_rate(row: &FlowRow, stall: &StallRow) -> bool {
+    let few = row.directions.of(stall.sender).bytes < RATE_SEGMENTS * LEAST_SEGMENT;
+    few || stall.evidence.in_flight_bytes.is_some_and(|flight| flight < LEAST_SEGMENT)
 }
 
 /// The timer fired again and again for a full segment, and none was ever acknowledged, although shorter ones were: the path
