@@ -151,3 +151,24 @@ def test_a_short_end_that_waits_until_nothing_is_in_flight_may_be_held_by_rfc_89
 def test_bursts_of_the_largest_frames_stop_where_the_window_has_no_room_for_another(scene: Scene) -> None:
     exchanges(scene, 8, 170_000, cwnd=110, burst_cap=90, tso=45)
     assert "burst-limited" not in causes(scene, "server")
+
+
+@look_alike
+@pytest.mark.parametrize(("rest", "sure"), [(400, False), (2 * SEGMENT, True)])
+def test_a_short_end_that_leaves_at_the_first_ack_may_be_held_by_nagles_algorithm(
+    scene: Scene, rest: int, sure: bool
+) -> None:
+    """Mirage's TCP holds a short segment behind any data, and lets it go at the next ACK, whatever is still out."""
+    scene.handshake(rtt_ms=20)
+    scene.server.congestion.cwnd = 40
+    position = 0
+    for _ in range(12):
+        scene.request()
+        scene.server_sends(8 * SEGMENT, tso=1)
+        scene.client_acks(upto=position + 4 * SEGMENT)
+        scene.server_sends(rest, tso=1)
+        scene.client_acks()
+        position += 8 * SEGMENT + rest
+    found = [row["confidence"] for row in scene.flow("server")["stalls"] if row["cause"] == "burst-limited"]
+    assert found
+    assert {confidence >= 0.8 for confidence in found} == {sure}

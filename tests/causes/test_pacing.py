@@ -203,3 +203,18 @@ def test_whole_segments_kept_back_in_the_middle_of_a_write_are_held_by_the_sende
 @near_miss
 def test_whole_segments_that_each_end_a_write_are_not_kept_back(scene: Scene) -> None:
     assert "pacing" not in kept_back(scene, push=True)
+
+
+@look_alike
+@pytest.mark.parametrize(("timestamps", "sure"), [(False, False), (True, True)])
+def test_without_timestamps_a_slow_link_before_the_tap_looks_like_a_pace(
+    scene: Scene, timestamps: bool, sure: bool
+) -> None:
+    """30 % of the round trip is 6 ms; two segments come every 5.8 ms, and one pair 0.4 ms later."""
+    scene.handshake(rtt_ms=20, timestamps=timestamps)
+    pair = 2_896 if timestamps else 2_920
+    late = ((5 * pair + 30 * pair, 400), (5 * pair + 31 * pair - 1, 400))
+    scene.download(300_000, pace=pair / 0.0058, late=late)
+    found = [row["confidence"] for row in scene.flow("client")["stalls"] if row["cause"] == "pacing"]
+    assert found
+    assert (max(found) >= 0.8) == sure

@@ -300,3 +300,42 @@ def test_small_messages_over_a_loopback_whose_segments_are_as_large_as_its_windo
         scene.server_acks()
         scene.wait_ms(0.05)
     assert "rwnd-limited" not in scene.flow("client")["time_ns"]
+
+
+def messages(scene: Scene, window: int, each: int) -> list[tuple[str, float]]:
+    """Three messages of 1,000 bytes beside a window of that size, then `each` again and again: (cause, confidence)."""
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=window, timestamps=False)
+    scene.request()
+    for burst in (3, *[each] * 5):
+        for _ in range(burst):
+            scene.server_sends(1_000, tso=1)
+        scene.client_acks(window=window)
+    scene.server_sends(1_000)
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server"]
+    return [(row["cause"], row["confidence"]) for row in rows if row["cause"] != "handshake"]
+
+
+@fires
+def test_a_sender_of_messages_waits_for_room_of_a_whole_segment(scene: Scene) -> None:
+    """RFC 9293 §3.8.6.2.1: 1,000 bytes of room are less than the MSS, although a message would fit."""
+    assert messages(scene, 4_000, 3)[1:-1] == [("rwnd-limited", 0.7)] * 4
+
+
+@near_miss
+def test_a_sender_of_messages_with_room_for_a_whole_segment_does_not_wait_for_the_window(scene: Scene) -> None:
+    assert "rwnd-limited" not in dict(messages(scene, 4_460, 3))
+
+
+@look_alike
+def test_a_message_that_the_room_would_have_held_did_not_wait_for_the_window(scene: Scene) -> None:
+    assert "rwnd-limited" not in dict(messages(scene, 2_200, 1)[2:])
+
+
+@near_miss
+def test_a_sender_that_has_more_out_than_the_window_holds_goes_by_another_one(scene: Scene) -> None:
+    """Some senders scale the window of the SYN-ACK: ten segments are out beside its 8,192 bytes."""
+    scene.handshake(rtt_ms=20, server_scale=2, server_window=8_192, timestamps=False)
+    scene.client.peer_window = scene.server.window = 32_768
+    scene.client_transfers(100_000, tso=1, reader=Reader(buffer=32_768))
+    first = next(row for row in scene.flow("client")["stalls"] if row["cause"] == "rwnd-limited")
+    assert first["confidence"] < 0.8

@@ -46,9 +46,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// Confidence where no more than the short end of the answer was left.
 const ONLY_AN_END: f32 = 0.78;
 
-/// The short end of the answer left alone, once nothing else was in flight: RFC 896 holds such an end back too.
+/// No more than the short end of the answer was left: Nagle's algorithm (RFC 896) holds such an end back too, until all is
+/// acknowledged or, in some stacks, until the next ACK.
 fn waits_for_its_end(pause: &Pause) -> bool {
-    pause.after.bytes < u64::from(pause.mss) && pause.left_in_flight == 0
+    pause.after.bytes < u64::from(pause.mss)
 }
 
 /// Waits at a cap on each ACK, from which it is likely.

@@ -10,7 +10,8 @@
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR; FreeBSD `tcp_hpts`, `rack_get_pacing_delay`
 //! Abstains  too few pauses to see a rate, where PSH does not show more data, or ACKs that the capture lacks: then it says no.
-//!           Never sure without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same
+//!           Never sure without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same;
+//!           nor away from a sender without timestamps: a slow link spaces segments as evenly
 //! Looks like `app-limited` (a pause after a sub-MSS segment, or writes of whole segments at an even beat), `sndbuf-limited` (each pause ends at an ACK)
 
 use super::cause::Cause;
@@ -58,7 +59,9 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     // Pauses this even leave no room for jitter: any variation lies in the delay of the sender after an ACK.
     let at_once = pause.after_ack().is_some_and(|span| span <= pause.tolerance() - pause.jitter);
     if context.kept_pace >= KEPT && !at_once && !pause.released_unseen() {
-        return yes("", 0.8);
+        // Without timestamps nobody sees away from the sender whether a slow link spaced the segments out.
+        let departures = pause.near_sender() || pause.stamps_apart.is_some();
+        return yes("", if departures { 0.8 } else { 0.7 });
     }
     if context.beat {
         return Verdict::No;

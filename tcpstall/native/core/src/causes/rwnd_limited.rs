@@ -6,8 +6,9 @@
 //!           has room. Or the window, with nothing in
 //!           flight, stays below a segment for most of the wait, and the sender does not probe it. A busy host may go on as
 //!           late as its tick after the ACK, if that is a small part of the wait (never sure). The short
-//!           segment that an ACK lets go may fill the window to the byte: a sender waits rather than fill it up sooner. Some senders
-//!           wait for room of the MSS of the SYNs, and leave one segment, which options shorten, unused again and again.
+//!           segment that an ACK lets go may fill the window to the byte: a sender waits rather than fill it up sooner. So may a sender of
+//!           messages, of which one would fit into room of less than a segment and those that an ACK lets go together would not. Some
+//!           senders wait for room of the MSS of the SYNs, and leave one segment, which options shorten, unused again and again.
 //!           The ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
@@ -18,7 +19,8 @@
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
 //!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything; far more
 //!           seems to be in flight than the window holds. Never sure where a window below a segment did not open again, but was
-//!           filled up late, nor where the window opened during the wait and a later ACK ended it
+//!           filled up late, nor where the window opened during the wait and a later ACK ended it, nor where a segment more than the
+//!           window holds was out: its sender goes by another window
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
 //!           ACK opened the window, and the short end of a write left alone at a later one)
 
@@ -75,6 +77,13 @@ fn is_impossible(pause: &Pause, room: i64, window: i64) -> bool {
     -room > window.max(i64::from(INITIAL_WINDOW * pause.mss))
 }
 
+/// The room was less than a segment, and an ACK let more go at once than the room would have taken: a sender waits for a whole
+/// segment's room (RFC 9293 §3.8.6.2.1), however short the segments are that its application's writes make.
+fn waits_for_a_segment(pause: &Pause, room: i64) -> bool {
+    let below = pause.mss_known && room < i64::from(pause.mss) && pause.segments_held < pause.cwnd;
+    below && pause.after.clump.first_bytes as i64 > room && pause.released_by_ack()
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if below_segment(pause) {
         // The timer that fills the window may have started long after the window was shut, with the data that it sent.
@@ -113,6 +122,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         }
         let confidence = match (pause.scale_inferred, held < pause.next_segment()) {
             (true, _) => 0.7,
+            // A sender that has more out than the window holds goes by another one: some scale that of a SYN (RFC 7323 §2.2).
+            (false, true) if held <= -i64::from(pause.mss) => OPENED_BEFORE,
             (false, true) => 0.97,
             // The window had opened before the ACK that let the data go: another limit may have held the sender since.
             (false, false) => OPENED_BEFORE,
@@ -123,6 +134,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if to_the_byte && pause.after.frames == 1 && pause.released_by_ack() {
         // A sender waits for a whole segment's room rather than fill the window up (RFC 9293 §3.8.6.2.1), until an ACK comes.
         return yes(detail(pause), 0.85);
+    }
+    if waits_for_a_segment(pause, held) {
+        return yes(detail(pause), 0.7);
     }
     if pause.context.spared_windows > 0 && pause.segments_held < pause.cwnd {
         // The sender waits for room of the MSS of the SYNs, although options shorten its segments. A flight that follows a window

@@ -19,12 +19,11 @@
 //!           Never sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's
 //!           message let the data go after ACKs that had not, where the buffer was empty for most of the wait, or where it was
 //!           empty before most rounds and their data came later than a host answers, where several writes of one size are out, of
-//!           which more were out at other times, where other flights of
-//!           the plateau were larger by a segment, or where few flights of whole segments show it: a congestion window grows as
-//!           slowly; nor where a sender that sets PSH on each segment shows flights of whole segments, however many: they may fill a
-//!           window of its own that never grows; nor away from the sender where its last full segment
-//!           lacks PSH although the end of its data has it, where only a plateau tells: BSD marks what empties the buffer,
-//!           Linux not each time
+//!           which more were out at other times, where other flights of the plateau were larger by a segment, where Nagle's
+//!           algorithm may hold the end of a write, or where few flights of whole segments show it: a congestion window grows as
+//!           slowly; nor where a sender that sets PSH on each segment shows flights of whole segments, however many: they may
+//!           fill a window of its own that never grows; nor away from the sender where its last full segment lacks PSH although
+//!           the end of its data has it, where only a plateau tells: BSD marks what empties the buffer, Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
 use super::cause::Cause;
@@ -114,7 +113,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         _ if pause.context.in_step || pause.context.plateau_late || by_message => UNSURE,
         _ if outlasts_ack(pause) || queued || messages => UNSURE,
         _ if pause.context.plateau_passed || frames || below_plateau(pause) => PASSED,
-        true if nagle::may_hold_tail(pause) => LESS_SURE,
+        true if nagle::may_hold_tail(pause) => PASSED,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
         true => LESS_SURE,
         false => UNSURE,
@@ -159,14 +158,13 @@ pub(super) const LEAST_MSS: u32 = 536;
 const SATURATED: f64 = 0.55;
 /// Confidence by a plateau of few rounds away from the sender.
 const FEW_ROUNDS: f32 = 0.75;
-/// Confidence of a plateau of whole segments over fewer rounds than show a window that grows by a segment a round trip, or
-/// of a sender that does not mark the end of its data.
+/// Confidence of a plateau of whole segments over fewer rounds than show a window that grows by a
+/// segment a round trip, or of a sender that does not mark the end of its data.
 const OF_WHOLE: f32 = 0.75;
-/// Confidence where the sender once went on at that level without an ACK, where a congestion window keeps frames back, or
-/// where other flights were larger by a segment.
+/// Confidence where the sender once went on at that level without an ACK, where a congestion window keeps frames back,
+/// where a held tail and the next write coincide by chance, or where other flights were larger by a segment.
 const PASSED: f32 = 0.7;
-/// Confidence where the data followed the ACK within the path's jitter, or where a held tail and the next write
-/// coincide by chance.
+/// Confidence where the data followed the ACK within the path's jitter.
 const LESS_SURE: f32 = 0.8;
 /// Confidence where the data followed a little after the ACK, or in step with some that no ACK released, and so may have
 /// come by itself.

@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use super::end::End;
 use super::half::Half;
+use super::pending::PendingAck;
 use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -99,7 +100,8 @@ impl Half {
     /// Learns from data beyond the window. A sender never sends beyond the window (RFC 9293 §3.8.6): such data shows
     /// that an ACK thought to be on its way has arrived, and the distance of the sender. Timestamps measure the
     /// distance better, because the ACK may have been one that the capture lost. Some senders do send beyond the
-    /// window: their distance would have to be below half of `answered`, the time in which a kernel answered the SYN.
+    /// window: their distance would have to be below half of `answered`, the time in which a kernel answered the SYN. Data
+    /// after a silence as long as the distance follows the ACK whose window it needed: a slow host took longer for the SYN.
     #[inline(always)]
     pub fn has_heard(&mut self, segment: &Segment, answered: impl FnOnce() -> Option<Nanos>) {
         if segment.timestamps.is_some() {
@@ -114,9 +116,13 @@ impl Half {
         if end - self.snd_nxt <= room {
             return;
         }
+        // Some senders scale the window of a SYN, too (RFC 7323 §2.2 says no).
+        let scaled = self.peer_scale.bytes(self.window_field).is_some_and(|window| end - self.snd_una <= window);
         let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + i64::from(window) >= end));
-        let least = answered().unwrap_or_default().scaled(0.5);
-        if let Some(ack) = told.filter(|ack| segment.time - ack.time >= least) {
+        let distance = self.vantage.get().unwrap_or_default();
+        let least = if scaled { distance } else { answered().unwrap_or_default() }.scaled(0.5);
+        let wakes = |ack: &PendingAck| self.newest_sent().is_some_and(|sent| ack.time - sent >= distance);
+        if let Some(ack) = told.filter(|ack| segment.time - ack.time >= least || wakes(ack)) {
             self.vantage.sample(segment.time, segment.time - ack.time);
         }
     }

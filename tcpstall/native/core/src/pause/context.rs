@@ -161,8 +161,11 @@ fn find_doubling(pauses: &[Facts], contexts: &mut [Context]) {
         let doubled = before.is_some_and(|before| (flight - 2 * before).abs() < mss);
         let full = flight > 0 && (flight % mss == 0 || doubled || pause.is_even());
         before = Some(flight);
-        let growth = context.next_flight.map(|next| next as f64 / flight.max(1) as f64);
-        context.doubling = full && pause.released_soon() && growth.is_none_or(|growth| GROWTH.contains(&growth));
+        // A window that has room for less than a segment is full (RFC 9293 §3.8.6.2.1): it may be larger by that than its flight.
+        let grows = |next: i64| {
+            next as f64 >= GROWTH.start() * flight as f64 && next as f64 <= GROWTH.end() * (flight + mss) as f64
+        };
+        context.doubling = full && pause.released_soon() && context.next_flight.is_none_or(grows);
         if !context.doubling {
             return;
         }
@@ -176,7 +179,7 @@ fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
         return;
     }
     let whole = |pause: &Facts| {
-        let whole = !pause.short_segment_out || pause.before.ends_whole(pause.mss);
+        let whole = !pause.short_segment_out || pause.before.ends_whole(pause.mss) || pause.is_even();
         let goes_on = pause.flight_at_start > 0 && !pause.first;
         whole && goes_on && (pause.released_by_ack() || pause.may_be_path())
     };
