@@ -13,6 +13,7 @@ pub use self::steady::PutOff;
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
 use super::burst::Burst;
+use super::evidence::Facts;
 use super::hole::Holes;
 use super::kept::KeptPauses;
 use super::losses::Losses;
@@ -34,6 +35,13 @@ const RECORDED_SHARE: f64 = 0.15;
 
 /// ACKs from which a flight was acknowledged one by one, so that the sender sent in between.
 const TRAIN: u32 = 3;
+
+/// Away from the sender, a train of ACKs lets more go than was in flight: the congestion window was full, and the peer's has room.
+fn flight_grows(pause: &Facts, window: Option<i64>) -> bool {
+    let full = pause.acks >= TRAIN && pause.segments_held >= pause.cwnd;
+    let more = pause.flight_at_start + 2 * i64::from(pause.mss);
+    full && window.is_none_or(|window| window >= more) && !pause.near_sender() && pause.released_by_ack()
+}
 
 /// A sender's silence, and its retransmission timeout.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -347,10 +355,7 @@ impl Builder {
             if pause.losses > 0 && pause.released_by_ack() && !pause.short_segment_out {
                 cwnd.settles(pause.segments_held);
             }
-            let more = pause.flight_at_start + 2 * i64::from(pause.mss);
-            let full = pause.acks >= TRAIN && pause.segments_held >= pause.cwnd;
-            let grows = full && half.window.is_none_or(|window| window >= more);
-            if grows && !pause.near_sender() && pause.released_by_ack() {
+            if flight_grows(pause, half.window) {
                 cwnd.goes_on(ending.hole.1);
             }
         }

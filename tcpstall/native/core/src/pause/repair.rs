@@ -43,6 +43,8 @@ pub struct Attempt {
 /// The first retransmission inside a pause, and what was acknowledged in the pause before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FirstCopy {
+    /// Its time.
+    pub time: Nanos,
     /// Its packet.
     pub packet: PacketNo,
     /// ACKs of new data before it.
@@ -64,8 +66,6 @@ pub struct PauseRepairs {
     pub cleared: Option<Nanos>,
     /// Bytes in flight when the first lost segment was first sent, that segment included.
     pub congestion_point: Option<i64>,
-    /// Time when the first retransmission was sent.
-    pub(super) began: Nanos,
-    /// That retransmission.
+    /// The first retransmission.
     pub(super) first: FirstCopy,
 }

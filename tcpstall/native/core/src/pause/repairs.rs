@@ -109,9 +109,8 @@ impl Repairs {
         let end = start + i64::from(again.segment.payload);
         let time = again.segment.time;
         let attempt = self.attempt(again, start, end);
-        let repair = open.get_or_insert_with(|| {
-            Box::new(PauseRepairs { began: time, first: again.first, ..PauseRepairs::default() })
-        });
+        let repair =
+            open.get_or_insert_with(|| Box::new(PauseRepairs { first: again.first, ..PauseRepairs::default() }));
         if repair.sent == 0 {
             repair.congestion_point = half.first_sent(start, end).map(|(_, in_flight)| in_flight);
         }
@@ -246,7 +245,7 @@ impl Repairs {
     ) {
         let Some(sent) = sent else { return };
         self.totals.needless += 1;
-        let is_of = |repair: &PauseRepairs| repair.began <= sent.time;
+        let is_of = |repair: &PauseRepairs| repair.first.time <= sent.time;
         match pauses.get(sent.pause).and_then(|pause| pause.repair.as_deref()) {
             Some(repair) if is_of(repair) => {
                 let later = pauses.learns_of(sent.pause);

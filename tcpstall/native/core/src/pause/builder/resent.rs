@@ -27,7 +27,7 @@ impl Builder {
             heard: if unheard { self.burst.end } else { self.heard },
             hinted: (self.open.rare().loss_hints > 0 || half.has_holes()) && half.may_repair(),
             recovering: cwnd.phase() == CongestionPhase::Recovery,
-            first: FirstCopy { packet: segment.packet, acks: self.open.acks, acked: self.open.acked },
+            first: FirstCopy { time, packet: segment.packet, acks: self.open.acks, acked: self.open.acked },
             pause: self.pauses.len(),
         };
         let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
