@@ -74,17 +74,14 @@ impl Watch {
 
     #[inline(always)]
     fn walks<'a>(&mut self, segments: impl Iterator<Item = &'a Segment>, run: &Run, every: u64, sender: End) -> usize {
-        let mut taken = 0;
+        let before = self.connection.segments;
+        let last = before - before % every + every;
         for segment in segments {
-            if self.steps(segment, run, sender).is_none() {
-                break;
-            }
-            taken += 1;
-            if self.connection.segments.is_multiple_of(every) {
+            if self.steps(segment, run, sender).is_none() || self.connection.segments == last {
                 break;
             }
         }
-        taken
+        (self.connection.segments - before) as usize
     }
 
     /// Takes in a segment if it is as expected.
