@@ -46,6 +46,18 @@ def test_congestion_avoidance_without_a_loss_creeps(scene: Scene, tap: Tap) -> N
     assert causes(scene, tap) == ["cwnd-limited"]
 
 
+@look_alike
+def test_a_subflows_window_grows_with_those_of_the_others(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(200_000)
+    path = scene.capture(kind="text")
+    path.write_text(path.read_text().replace("options [mss", "options [mptcp capable v1,mss"))
+    (flow,) = flows_of(path)
+    rows = [row for row in flow["stalls"] if row["cause"] == "cwnd-limited"]
+    assert rows
+    assert all(row["confidence"] <= 0.6 and "other subflows" in row["missing"][0] for row in rows)
+
+
 def parted(scene: Scene, *segments: int) -> float:
     """Share of a window at the client, after flights of so many segments, one of them the short end of a write."""
     scene.handshake(rtt_ms=40)

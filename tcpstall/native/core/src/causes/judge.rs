@@ -74,11 +74,11 @@ fn judge_one(rule: &Rule, pause: &Pause, limits: &Limits) -> Verdict {
     }
 }
 
-/// Causes that a multipath connection decides for all its subflows together (RFC 8684 §3.3.1 the window, §3.3.5 the
-/// scheduler), and causes that rest on short segments, because its mappings cut full segments short.
-const SHARED: [Cause; 6] =
-    [Cause::AppLimited, Cause::RwndLimited, Cause::SndbufLimited, Cause::ZeroWindow, Cause::Nagle, Cause::DelayedAck];
-/// Highest confidence in those causes from one subflow.
+/// Causes that a subflow of a multipath connection shows by itself. Its window, its data and whether it may send are those of the
+/// whole connection (RFC 8684 §3.3.1, §3.3.5), its congestion window grows with that of the others (RFC 6356 §3), and the
+/// connection's mappings cut full segments short.
+const OWN: [Cause; 4] = [Cause::Handshake, Cause::Retransmission, Cause::CaptureGap, Cause::Unexplained];
+/// Highest confidence in other causes from one subflow.
 const ONE_OF_SEVERAL: f32 = 0.6;
 
 /// Causes that rest on the order of ACKs and data, and on the data in flight between them.
@@ -146,7 +146,7 @@ pub(super) fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) ->
     if pause.ack_is_no_proof() && COINCIDES.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(BY_CHANCE);
     }
-    if pause.multipath && SHARED.contains(&part.cause) {
+    if pause.multipath && !OWN.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(ONE_OF_SEVERAL);
         part.missing.push(Missing::SUBFLOWS.0);
     }
