@@ -1,6 +1,7 @@
 """`rwnd-limited`: the receive window was full."""
 
 from itertools import pairwise
+from pathlib import Path
 
 from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene, Stall, between
@@ -31,6 +32,47 @@ def test_a_window_that_clocks_a_sender_whose_stamps_lose_time_is_no_queue(scene:
     scene.handshake(rtt_ms=20, client_scale=0, client_window=2_896)
     scene.download(400_000, reader=Reader(buffer=2_896))
     assert causes(scene, tap) == ["rwnd-limited"]
+
+
+RECEIVER, SENDER = "10.0.0.2.40000", "10.0.0.1.80"
+
+
+def after_an_unseen_ack(folder: Path, window: int) -> str:
+    """Cause of the last wait of a response, at the receiver: after byte 17,129, until more data comes, without any ACK.
+
+    The ACK before it gave a window of so many bytes from byte 1,449 on.
+    """
+    said = [
+        (0.0, RECEIVER, "[S]", "seq 0, win 64240, options [mss 1460,sackOK,TS val 340 ecr 0,nop,wscale 0]", 0),
+        (10.0, SENDER, "[S.]", "seq 0, ack 1, win 65160, options [mss 1460,sackOK,TS val 54 ecr 340,nop,wscale 0]", 0),
+        (10.1, RECEIVER, "[P.]", "seq 1:148, ack 1, win 64240, options [nop,nop,TS val 350 ecr 54]", 147),
+        (20.3, SENDER, "[P.]", "seq 1:1449, ack 148, win 65160, options [nop,nop,TS val 64 ecr 350]", 1_448),
+        (20.4, RECEIVER, "[.]", "ack 1449, win 7240, options [nop,nop,TS val 360 ecr 64]", 0),
+        (25.2, RECEIVER, "[.]", f"ack 1449, win {window}, options [nop,nop,TS val 365 ecr 64]", 0),
+        (30.5, SENDER, "[P.]", "seq 1449:8689, ack 148, win 65160, options [nop,nop,TS val 74 ecr 360]", 7_240),
+        (35.3, SENDER, "[P.]", "seq 8689:17129, ack 148, win 65160, options [nop,nop,TS val 79 ecr 365]", 8_440),
+        (40.1, RECEIVER, "[.]", f"ack 17129, win {window}, options [nop,nop,TS val 380 ecr 79]", 0),
+        (40.6, SENDER, "[P.]", "seq 17129:21473, ack 148, win 65160, options [nop,nop,TS val 84 ecr 370]", 4_344),
+    ]
+    path = folder / "unseen-ack.txt"
+    lines = (
+        f"10:00:00.{at_ms * 1_000:06.0f} IP {one} > {SENDER if one == RECEIVER else RECEIVER}: "
+        f"Flags {flags}, {rest}, length {length}\n"
+        for at_ms, one, flags, rest, length in said
+    )
+    path.write_text("".join(lines))
+    (flow,) = flows_of(path)
+    return str([row["cause"] for row in flow["stalls"] if row["sender"] == "server"][-1])
+
+
+@fires
+def test_data_beyond_the_window_shows_an_ack_that_the_capture_lacks(tmp_path: Path) -> None:
+    assert after_an_unseen_ack(tmp_path, window=15_680) == "rwnd-limited"
+
+
+@near_miss
+def test_data_within_the_window_shows_no_such_ack(tmp_path: Path) -> None:
+    assert after_an_unseen_ack(tmp_path, window=60_000) != "rwnd-limited"
 
 
 @near_miss

@@ -9,6 +9,7 @@
 //!           segment that an ACK lets go may fill the window to the byte: a sender waits rather than fill it up sooner. So may a sender of
 //!           messages, of which one would fit into room of less than a segment and those that an ACK lets go together would not. Some
 //!           senders wait for room of the MSS of the SYNs, and leave one segment, which options shorten, unused again and again.
+//!           Data beyond a full window, without an ACK, shows an ACK that the capture lacks (never sure).
 //!           The ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
@@ -84,6 +85,11 @@ fn waits_for_a_segment(pause: &Pause, room: i64) -> bool {
     below && pause.after.clump.first_bytes as i64 > room && pause.released_by_ack()
 }
 
+/// Data followed that the last window in the capture forbids, without an ACK: the capture lacks the ACK that opened the window.
+fn went_beyond(pause: &Pause, room: i64) -> bool {
+    pause.ended && pause.acks == 0 && pause.after.clump.first_bytes as i64 > room
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if below_segment(pause) {
         // The timer that fills the window may have started long after the window was shut, with the data that it sent.
@@ -129,6 +135,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
             (false, false) => OPENED_BEFORE,
         };
         return yes(detail(pause), confidence);
+    }
+    if room < pause.next_segment() && went_beyond(pause, room) {
+        return yes(detail(pause), 0.7);
     }
     let to_the_byte = held < i64::from(pause.mss) && held == i64::from(pause.after.first_frame);
     if to_the_byte && pause.after.frames == 1 && pause.released_by_ack() {
