@@ -97,6 +97,10 @@ const BLURRED: [Cause; 9] = [
 const COINCIDES: [Cause; 2] = [Cause::Nagle, Cause::SndbufLimited];
 /// Highest confidence in those causes where the data may have followed the ACK by chance.
 const BY_CHANCE: f32 = 0.75;
+/// Causes that rest, with data in flight, on the absence of ACKs or on what each ACK lets go.
+const WITHOUT_ACKS: [Cause; 3] = [Cause::AppLimited, Cause::Pacing, Cause::BurstLimited];
+/// Highest confidence in those causes where the capture may lack ACKs.
+const PERHAPS_ACKED: f32 = 0.75;
 /// Highest confidence in those causes where the capture holds packets out of order.
 const OUT_OF_ORDER: f32 = 0.85;
 
@@ -145,6 +149,10 @@ pub(super) fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) ->
     }
     if pause.ack_is_no_proof() && COINCIDES.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(BY_CHANCE);
+    }
+    if pause.unseen.perhaps_acks && pause.left_in_flight > 0 && WITHOUT_ACKS.contains(&part.cause) {
+        part.proof.confidence = part.proof.confidence.min(PERHAPS_ACKED);
+        part.missing.push(Missing::UNSTAMPED_ACKS.0);
     }
     if pause.multipath && !OWN.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(ONE_OF_SEVERAL);

@@ -61,6 +61,9 @@ impl Missing {
     /// ACKs of the peer that reached the sender.
     pub const ACKS: Missing =
         Missing("ACKs: data stayed unacknowledged for longer than any timer and was not sent again");
+    /// ACKs, where no timestamps show it.
+    pub const UNSTAMPED_ACKS: Missing =
+        Missing("ACKs, perhaps: the capture lacks packets of the flow, and without timestamps nothing shows which");
     /// The time of a packet.
     pub const TIME: Missing = Missing("time: a packet carries a time that cannot be");
     /// The limit that a sender reached with more data queued.

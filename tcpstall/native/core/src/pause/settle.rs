@@ -131,6 +131,8 @@ struct Whole<'a> {
     jitter: Nanos,
     multipath: bool,
     hardly_seen: bool,
+    /// The capture lacks packets of the flow, which has no timestamps.
+    lacks_unstamped: bool,
     shared_ids: bool,
     /// The unknown distance of the tap made a difference: the tap is not at the sender.
     away: bool,
@@ -155,6 +157,8 @@ impl<'a> Whole<'a> {
             jitter: vantage.jitter().max(disorder),
             multipath: connection.handshake.is_multipath(),
             hardly_seen: half.never_seen / HARDLY_SEEN > half.bytes as i64,
+            lacks_unstamped: !connection.handshake.timestamps
+                && connection.halves.iter().any(|half| half.never_seen > 0),
             shared_ids: half.ip_id.is_shared(),
             away: vantage.get().is_some_and(|distance| distance > AT_HOST),
             inferred: vantage.was_inferred(),
@@ -175,6 +179,7 @@ impl<'a> Whole<'a> {
             blind: pause.unseen.blind && self.away,
             unplaced: self.unplaced,
             misdated: self.clock_steps.is_some_and(|clock_steps| clock_steps.misdates(pause.start(), pause.end)),
+            perhaps_acks: self.lacks_unstamped,
             bare_acks: !self.half.bare_ack,
             ..pause.unseen
         }

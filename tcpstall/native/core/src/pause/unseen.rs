@@ -36,6 +36,8 @@ pub struct Unseen {
     pub oldest: Option<Nanos>,
     /// ACKs that reached the sender are not in the capture: the data it had sent counts as acknowledged.
     pub acks: bool,
+    /// The capture lacks packets of the flow, and no timestamps show whether an ACK is among them.
+    pub perhaps_acks: bool,
     /// The capture holds no ACK without payload for the sender's data: such ACKs may have been filtered out.
     pub bare_acks: bool,
     /// The new data may have been delayed before the tap for half of the pause: the sender's clock is too coarse to tell.
@@ -45,7 +47,7 @@ pub struct Unseen {
 }
 
 packed!(Unseen {
-    marks { before_next, heard, blind, unmeasured, unplaced, placed_later, acks, bare_acks, departure, misdated }
+    marks { before_next, heard, blind, unmeasured, unplaced, placed_later, acks, perhaps_acks, bare_acks, departure, misdated }
     inside, tail, tail_acked, under_way, passed, oldest,
 });
 
