@@ -171,7 +171,7 @@ def test_the_longest_write_so_far_is_no_full_segment(scene: Scene) -> None:
 
 
 def last_of_a_write(scene: Scene, *flights: int) -> str:
-    """Cause of the last wait: flights of so many segments, each acknowledged by one ACK, and then less than a segment."""
+    """Cause of the last wait: flights of so many segments, one ACK for each, and then less than a segment."""
     scene.handshake(rtt_ms=20, client_window=3_000_000)
     scene.request()
     for flight in flights:
