@@ -55,3 +55,32 @@ def test_without_the_windows_scale_a_climb_may_be_the_peers_window(scene: Scene)
     found = [row["confidence"] for row in rows if row["cause"] in {"idle-restart", "cwnd-limited"}]
     assert found
     assert max(found) < 0.8
+
+
+def climbs(scene: Scene, *flights: int) -> None:
+    """Flights of so many segments, each acknowledged as a whole; the last one ends a write."""
+    for flight in flights:
+        scene.server_sends(flight * 1_448, tso=1, push=flight == flights[-1])
+        scene.client_acks()
+
+
+@fires
+def test_some_restart_with_two_segments_although_they_began_with_ten(scene: Scene, tap: Tap) -> None:
+    """4.4BSD's descendants restart with two segments, whatever their initial window (RFC 2581 §4.1 sets a maximum)."""
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    climbs(scene, 10, 20, 40)
+    scene.wait_ms(1_500)
+    climbs(scene, 2, 4, 8, 16, 32)
+    assert scene.lost_ms("server", tap)["idle-restart"] in between(76, 84)
+
+
+@near_miss
+def test_a_climb_from_a_single_segment_is_that_after_a_timeout(scene: Scene, tap: Tap) -> None:
+    """The retransmission timer leaves a segment (RFC 5681 §3.1), and the tap may not have seen what was lost."""
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    climbs(scene, 10, 20, 40)
+    scene.wait_ms(1_500)
+    climbs(scene, 1, 2, 4, 8, 16)
+    assert scene.lost_ms("server", tap)["idle-restart"] == 0

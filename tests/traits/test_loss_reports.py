@@ -102,3 +102,43 @@ def test_a_timer_that_no_report_came_before_is_a_wait_for_the_loss(scene: Scene)
     scene.server_repeats(0, SEGMENT)
     scene.server_sends(SEGMENT)
     assert causes(scene) == ["retransmission"]
+
+
+def goes_on_for_a_round_trip(scene: Scene, *, repairs_first: bool) -> None:
+    """The 18th of 20 segments is lost, and the ACKs of the first 17, then two reports, let 34 more go; the reports of
+    these let two go, and only then the lost one is repeated."""
+    scene.handshake(rtt_ms=40, client_window=3_000_000)
+    scene.request()
+    scene.server_sends(WINDOW, tso=1, push=False)
+    scene.client_acks()
+    scene.server_sends(17 * SEGMENT, tso=1, push=False)
+    scene.server_sends(SEGMENT, lost=True, push=False)
+    scene.server_sends(2 * SEGMENT, tso=1, push=False)
+    lost = WINDOW + 17 * SEGMENT
+    scene.client_acks(upto=lost)
+    for last in (2, 3):
+        scene.client_acks(upto=lost, sack=((lost + SEGMENT, lost + last * SEGMENT),))
+    if repairs_first:
+        scene.server_repeats(lost, SEGMENT)
+    scene.server_sends(34 * SEGMENT, tso=1, push=False)
+    for last in (5, 9, 37):
+        scene.client_acks(upto=lost, sack=((lost + SEGMENT, lost + last * SEGMENT),))
+    scene.server_sends(2 * SEGMENT, tso=1, push=False)
+    if not repairs_first:
+        scene.server_repeats(lost, SEGMENT)
+    scene.client_acks()
+    scene.server_sends(SEGMENT)
+
+
+@fires
+def test_a_sender_to_which_reports_show_no_loss_yet_waits_for_its_window(scene: Scene) -> None:
+    """An ACK that changes the window is no duplicate (RFC 5681 §2): not each sender counts reports beside."""
+    goes_on_for_a_round_trip(scene, repairs_first=False)
+    waits = [stall.cause for stall in scene.stalls("server", "server", over_ms=NOT_A_STALL_MS)]
+    assert waits == ["cwnd-limited"] * 3 + ["retransmission"]
+
+
+@near_miss
+def test_a_sender_that_has_begun_the_repair_waits_for_the_repair(scene: Scene) -> None:
+    goes_on_for_a_round_trip(scene, repairs_first=True)
+    assert "retransmission" in causes(scene, "server")

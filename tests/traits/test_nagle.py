@@ -168,3 +168,26 @@ def test_a_packet_that_fills_ethernet_was_filled_up(scene: Scene) -> None:
 @look_alike
 def test_the_longest_write_so_far_is_no_full_segment(scene: Scene) -> None:
     assert a_write_behind_a_short_one(scene, 1_079) == []
+
+
+def last_of_a_write(scene: Scene, *flights: int) -> str:
+    """Cause of the last wait: flights of so many segments, one ACK for each, and then less than a segment."""
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    for flight in flights:
+        scene.server_sends(flight * 1_448, tso=1, push=False)
+        scene.client_acks()
+    scene.server_sends(168)
+    scene.client_acks()
+    return causes(scene, "server")[-1]
+
+
+@fires
+def test_the_end_of_a_write_behind_a_flight_much_smaller_than_before_was_held(scene: Scene) -> None:
+    """Five segments were out where 20 had been: without a loss no window and no buffer shrinks so."""
+    assert last_of_a_write(scene, 10, 20, 5) == "nagle"
+
+
+@near_miss
+def test_behind_a_flight_as_large_as_before_a_window_may_have_held_the_end(scene: Scene) -> None:
+    assert last_of_a_write(scene, 10, 12, 12) != "nagle"

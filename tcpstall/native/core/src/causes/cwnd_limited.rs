@@ -217,6 +217,9 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
         0 if fallen => (details::CONGESTION_AVOIDANCE, 0.65),
         0 => return None,
         1 => (detail, 0.75),
+        // Another limit may have held a flight of that size; flights that stand from there on show that one has.
+        _ if read.merged && stands_from_here(pause) => return None,
+        _ if read.merged => (detail, 0.75),
         // The peer's window may have been full and have grown by as much: away from the sender a flight does not show it.
         _ if pause.room_at_start.is_none() && !pause.near_sender() => (detail, 0.75),
         // The capture began later: earlier events, perhaps a loss, are unknown.
@@ -224,6 +227,15 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     };
     Some(Proof { detail, confidence })
 }
+
+/// The next flight is as large, or larger by less than an eighth: a window in slow start grows by more.
+fn stands_from_here(pause: &Pause) -> bool {
+    let next = pause.context.next_flight.unwrap_or(0) - pause.flight_at_start;
+    (0..pause.flight_at_start / STANDS).contains(&next)
+}
+
+/// Divisor of a flight: a smaller step to the next is no growth of slow start.
+const STANDS: i64 = 8;
 
 /// The first flight is larger than any usual initial window (RFC 6928), and later ones are no larger: a congestion window
 /// would have doubled.

@@ -14,6 +14,7 @@
 //! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux
 //!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  where the sender, having heard nothing since its only copy, went on with new data all the same: nothing had held it;
+//!           where, at the sender, new data ended the wait and nothing had been sent again yet, although reports of a loss had come;
 //!           where data was sent again for the first time four timeouts after it was acknowledged; what was lost without a trace is
 //!           for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a
 //!           needless copy that came sooner than any timer, without a report: the path may have made it
@@ -88,7 +89,7 @@ fn beneath_hole(pause: &Pause) -> Verdict {
     let waited = repaired_at(pause).map_or(pause.end, |(at, _)| at) - from;
     let (stood, known) = (hole.within(pause.start(), pause.end), hole.known_within(pause.start(), pause.end));
     if known > pause.rtt().scaled(0.25) && known + known >= waited {
-        return Verdict::Yes(RECOVERY);
+        return if awaits_more_reports(pause) { Verdict::No } else { Verdict::Yes(RECOVERY) };
     }
     // What network reordering delays comes within a round trip.
     if hole.filled && stood >= pause.rtt().scaled(0.9).max(LEAST_PAUSE) && stood + stood >= waited {
@@ -102,6 +103,14 @@ fn beneath_hole(pause: &Pause) -> Verdict {
     } else {
         Verdict::No
     }
+}
+
+/// At the sender new data ended the wait, and nothing had been sent again, although the receiver had reported the hole. The reports
+/// had shown this sender no loss yet (RFC 5681 §2: an ACK that changes the window is no duplicate), so another limit held it.
+fn awaits_more_reports(pause: &Pause) -> bool {
+    let seen = pause.near_sender() && pause.unseen.is_nothing() && !pause.acks_lost && !pause.flight_unknown;
+    let released = pause.released_by_report() || pause.released_soon();
+    seen && pause.ended && !pause.recovering && pause.lost_before_tap == 0 && released
 }
 
 /// End of the repair inside a pause, and whether only the retransmission timer shows it. A repair ends when all data was

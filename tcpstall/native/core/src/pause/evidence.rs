@@ -130,7 +130,7 @@ pub struct Facts {
 
     /// The congestion window by the model at the pause's start, segments.
     pub cwnd: u32,
-    /// That window if each ACK counts for two segments at most, where that is less and the sender never had more out.
+    /// That window if each ACK counts for two segments at most, where the sender never had more out.
     pub two_per_ack: Option<u32>,
     /// Phase of the sender's congestion control.
     pub phase: CongestionPhase,

@@ -48,10 +48,11 @@ fn learn(
     let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false, restarted: false };
     for ((pause, context), (round, read)) in pauses.iter_mut().zip(contexts).zip(rounds.iter().zip(&*reads)) {
         context.after_timeout = windows.is_restarted(pause);
+        let counted_twice = pause.two_per_ack.filter(|window| merged && pause.losses == 0 && *window < pause.cwnd);
         let Window { cwnd, before_idle, after_idle, old_known } = windows.settled(pause, round, read);
         (pause.cwnd, pause.old_window_known) = (cwnd, old_known);
         (pause.cwnd_before_idle, pause.cwnd_after_idle) = (before_idle, after_idle);
-        if let Some(window) = pause.two_per_ack.filter(|_| merged && pause.losses == 0) {
+        if let Some(window) = counted_twice {
             // Without a loss no sender of this kind leaves slow start (RFC 5681 §3.1).
             (pause.cwnd, pause.phase) = (window.max(pause.segments_held), CongestionPhase::SlowStart);
         }
@@ -98,6 +99,9 @@ impl Windows {
     /// The window at the next `pause`. Idle periods that were losses are none: a loss lowered the window, not the idling.
     fn settled(&mut self, pause: &Facts, round: &BurstAndPause, read: &Read) -> Window {
         let mut window = Window::of(pause);
+        if restarts_lower(pause, read) {
+            self.first = self.first.min(round.out);
+        }
         self.lost |= is_below_restart(pause, self.first);
         if self.lost {
             (window.before_idle, window.after_idle) = (None, None);
@@ -105,7 +109,7 @@ impl Windows {
         if outlasts_timer(pause) {
             self.lost = pause.broke_off();
         }
-        if read.climb >= SURE_STEPS {
+        if read.climb >= SURE_STEPS && !read.merged {
             window.cwnd = window.cwnd.min(round.out);
         }
         if read.before_idle.is_some() && window.before_idle.is_none() && !self.lost {
@@ -123,6 +127,14 @@ fn is_below_restart(pause: &Facts, first: u32) -> bool {
     let below = pause.cwnd_after_idle.is_some_and(|restarted| out < restarted.min(first));
     let waits = || pause.released_by_ack() && !pause.is_turn() && pause.has_room() == Some(true);
     below && !pause.short_segment_out && !pause.flight_unknown && waits()
+}
+
+/// Without a loss the flights climb from this wait on, the first after the idle period, which had more than a segment out: some
+/// restart below their initial window (4.4BSD and its descendants, RFC 2581 §4.1: no more than the initial window), while the
+/// retransmission timer leaves a segment (RFC 5681 §3.1).
+fn restarts_lower(pause: &Facts, read: &Read) -> bool {
+    let climbs = read.climb_starts && read.climb >= SURE_STEPS && pause.losses == 0;
+    climbs && pause.segments_at_start > 1 && pause.before.bytes as i64 == pause.flight_at_start
 }
 
 /// All data was acknowledged, and more was sent only after the retransmission timer would have fired.
@@ -164,6 +176,7 @@ fn round(pause: &Facts, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause
         out,
         acks: pause.before.acks,
         acked: *acked / mss as u64,
+        counted: pause.two_per_ack.filter(|_| trailing == 0 || !trails),
         released: released && !pause.fell_silent() && !pause.is_turn(),
         open: !full && pause.closed.is_none(),
         let_room_pass,

@@ -4,7 +4,8 @@
 //! Prior     by all acknowledged bytes (RFC 3465 §2.2; Linux `tcp_slow_start` counts segments)
 //! Evidence  flights of two waits that ACKs ended: the second flight is the first plus the growth by the law for the
 //!           ACKs between
-//! Learnt    once a law fits two steps that the prior does not fit
+//! Learnt    once a law fits two steps that the prior does not fit; a climb goes on over steps that only the ACKs explain, one by one,
+//!           because merged ACKs count for less (4.4BSD's descendants count two segments at most)
 //! Source    RFC 5681 §3.1 (at most a segment per ACK), RFC 3465 §2.2 (bytes acknowledged)
 
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub(super) struct GrowthStep {
     per_segment: bool,
     two_per_ack: bool,
     per_ack: bool,
+    /// The growth is not by all acknowledged bytes, but by what each ACK counts for where it counts for two segments at most, or
+    /// for one.
+    slower: bool,
     /// Other pauses are between the two waits: in those the sender had nothing to send.
     apart: bool,
 }
@@ -62,6 +66,23 @@ pub(super) struct GrowthRun {
     /// Rounds from the climb's first wait to its last.
     pub(super) rounds: std::ops::RangeInclusive<usize>,
     pub(super) steps: u32,
+    /// The last round that the law explains: the ACKs before a later one were merged.
+    pub(super) lawful: usize,
+}
+
+impl GrowthRun {
+    fn goes_on(&mut self, to: usize) {
+        (self.rounds, self.steps, self.lawful) = (*self.rounds.start()..=to, self.steps + 1, to);
+    }
+
+    /// The climb goes on where ACKs are merged, by what each of them counts for (RFC 3465 §2.3, RFC 5681 §3.1).
+    fn goes_on_slower(&mut self, steps: &[GrowthStep]) {
+        for step in steps.iter().filter(|step| step.slower && !step.apart) {
+            if step.from == *self.rounds.end() {
+                (self.rounds, self.steps) = (*self.rounds.start()..=step.to, self.steps + 1);
+            }
+        }
+    }
 }
 
 /// Compares the growth with the law. The flight is counted in whole segments, its end may be a segment more, and TSO
@@ -79,7 +100,9 @@ fn step(rounds: &[BurstAndPause], from: usize, to: usize) -> GrowthStep {
     let much = grown * u64::from(LEAST_GROWTH) >= u64::from(before.out).max(1) && (grown > 1 || before.out == 1);
     let shows = |law: u64| much && agrees(grown, law, after.out);
     let (per_segment, two_per_ack, per_ack) = (shows(acked), shows(acked.min(2 * acks)), shows(acks));
-    GrowthStep { from, to, per_segment, two_per_ack, per_ack, apart }
+    let counted = before.counted.zip(after.counted).and_then(|(before, after)| after.checked_sub(before));
+    let slower = !per_segment && (per_ack || counted.is_some_and(|counted| shows(u64::from(counted))));
+    GrowthStep { from, to, per_segment, two_per_ack, per_ack, slower, apart }
 }
 
 /// Steps from each wait that an ACK ended to the next such wait, where nothing was lost between them.
@@ -119,8 +142,8 @@ pub(super) fn climbs(rounds: &[BurstAndPause], steps: &[GrowthStep], growth: Obs
     let mut climbs: Vec<GrowthRun> = Vec::new();
     for step in steps.iter().filter(|step| fits(step)) {
         match climbs.last_mut().filter(|climb| *climb.rounds.end() == step.from) {
-            Some(climb) => *climb = GrowthRun { rounds: *climb.rounds.start()..=step.to, steps: climb.steps + 1 },
-            None => climbs.push(GrowthRun { rounds: step.from..=step.to, steps: 1 }),
+            Some(climb) => climb.goes_on(step.to),
+            None => climbs.push(GrowthRun { rounds: step.from..=step.to, steps: 1, lawful: step.to }),
         }
     }
     // A single step may be chance, unless a flow or an idle period ended just before it.
@@ -134,5 +157,6 @@ pub(super) fn climbs(rounds: &[BurstAndPause], steps: &[GrowthStep], growth: Obs
     // A window that nothing lowered cannot grow by the same step again and again: a buffer refills in such steps.
     let repeats = |climb: &GrowthRun| seen.iter().filter(|other| **other == ends(climb)).count() >= REPEATED;
     climbs.retain(|climb| climb.steps >= 2 || begins(climb) || !repeats(climb));
+    climbs.iter_mut().for_each(|climb| climb.goes_on_slower(steps));
     climbs
 }

@@ -27,6 +27,8 @@ pub struct BurstAndPause {
     pub acks: u32,
     /// Segments acknowledged since the flow began, when the pause began.
     pub acked: u64,
+    /// Segments that the ACKs so far counted for, two at most each, on top of a first window; unknown after a loss.
+    pub counted: Option<u32>,
     /// An ACK ended the pause: the next burst followed at once.
     pub released: bool,
     /// The peer's window has room for another segment, where its scale is known.
@@ -136,6 +138,8 @@ pub struct Read {
     pub climb: u32,
     /// The climb begins with this pause.
     pub climb_starts: bool,
+    /// Merged ACKs came since the pause before: the step to this pause is smaller than the trait predicts, by what such ACKs count for.
+    pub merged: bool,
     /// The window before an idle period, while the climb back is below it, segments.
     pub before_idle: Option<u32>,
     /// No pause after data came before this one.
@@ -166,8 +170,11 @@ pub fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Traits {
     let growth = growth::learn(&steps);
     let climbs = growth::climbs(rounds, &steps, growth);
     for climb in &climbs {
-        climb.rounds.clone().for_each(|at| reads[at].climb = climb.steps);
-        reads[*climb.rounds.start()].climb_starts = true;
+        let start = *climb.rounds.start();
+        // Where it goes on from a step by merged ACKs, the climb began before.
+        reads[start].climb_starts = reads[start].climb == 0;
+        climb.rounds.clone().for_each(|at| reads[at].climb = climb.steps.max(reads[at].climb));
+        (climb.lawful + 1..=*climb.rounds.end()).for_each(|at| reads[at].merged = true);
     }
     let initial_window = initial_window::learn(rounds, &climbs);
     let after_idle = after_idle::learn(rounds, &climbs, reads);

@@ -2,7 +2,8 @@
 //!
 //! Prior     Minshall's variant: only an outstanding short segment holds the next one back (Linux `tcp_nagle_check`)
 //! Evidence  after a burst of full segments a short one left alone, at the ACK after which nothing was outstanding
-//!           although earlier ACKs had made room; against it: a short segment that left together with full ones
+//!           although earlier ACKs had made room, or far more had been in flight before; against it: a short segment that left
+//!           together with full ones
 //!           for none at all: flights with more than one short write; where each of these left behind a whole segment
 //!           Darwin's variant allows that, too
 //! Learnt    once two tails were held this way, and none left with full segments; that it is off, by two such
@@ -41,6 +42,9 @@ const OFTEN: usize = 2;
 /// Flight up to which one ACK covers all segments together.
 const FEW: u32 = 4;
 
+/// Ratio of an earlier flight to this one, from which no window and no buffer held this one.
+const SHRUNK: u32 = 2;
+
 pub(super) fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Observed<Nagle> {
     let beside = rounds.iter().filter(|round| round.several_short && !round.disturbed).count() as u32;
     if beside >= BESIDE {
@@ -61,11 +65,15 @@ pub(super) fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Observed<Na
     let rests = |at: usize| rounds.get(at + 1).is_some_and(|next| next.emptied && !next.released && !next.disturbed);
     let ended = (0..rounds.len()).filter(|at| held(&rounds[*at]) && rests(*at)).count();
     let sure = rounds.iter().filter(|round| held(round) && round.acks_inside >= ACKS).count() as u32;
+    let mut most = 0;
     for (at, read) in reads.iter_mut().enumerate() {
         let round = &rounds[at];
         let habit = sure > 0 || ended >= OFTEN;
-        read.tail_held = held(round) && (habit || round.out <= FEW && !read.first_wait);
+        // Without a loss no window and no buffer gets so much smaller.
+        let small = round.out <= FEW && !read.first_wait || SHRUNK * round.out <= most;
+        read.tail_held = held(round) && (habit || small);
         read.tail_ends = ended >= OFTEN && read.tail_held && rests(at);
+        most = if round.disturbed || round.hole { 0 } else { most.max(round.out) };
     }
     if sure == 0 { Observed::of(Nagle::Nothing, beside) } else { Observed::of(Nagle::AnyData, sure) }
 }

@@ -16,9 +16,9 @@ impl Stance {
         self.window as u32
     }
 
-    /// The congestion window if each ACK counts for two segments at most, where that is less and the sender never had more out.
+    /// The congestion window if each ACK counts for two segments at most, where the sender never had more out.
     pub fn two_per_ack(&self) -> Option<u32> {
-        self.two_per_ack.segments().filter(|window| *window < self.segments())
+        self.two_per_ack.segments()
     }
 
     /// Phase of the congestion control.
