@@ -28,7 +28,8 @@ def third_wait(scene: Scene, *, at_first: bool) -> str:
     train(scene, [1] * 20, [2] * 20 if at_first else [0, 4] * 10)
     train(scene, [1, 1, 1, 1, 10], [0, 0, 0, 0, 16])
     scene.client_acks()
-    return [row["cause"] for row in scene.flow("server")["stalls"] if row["sender"] == "server"][2]
+    rows: list[str] = [row["cause"] for row in scene.flow("server")["stalls"] if row["sender"] == "server"]
+    return rows[2]
 
 
 @fires
