@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, look_alike, near_miss
+from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, look_alike, near_miss, share
 from tests.scene import Scene, Stall, between
 from tests.scene.network import Tap
 
@@ -331,3 +331,42 @@ def test_a_tap_whose_clock_goes_forward_leaves_the_pauses_after_that_to_the_appl
             scene.server.clock_ms -= 3_000
     labels = [row["cause"] for row in scene.flow("server")["stalls"] if row["sender"] == "client"]
     assert labels[-8:] == ["app-limited"] * 8
+
+
+@fires
+def test_short_writes_a_little_further_apart_than_a_round_trip_wait_for_no_ack(scene: Scene, tap: Tap) -> None:
+    """Each comes 0.9 ms after the ACK of the one before, on a path of 5.2 ms."""
+    scene.handshake(rtt_ms=5.2)
+    scene.request()
+    scene.server_writes(*((6.1 * i, 800) for i in range(40)))
+    assert share(scene, "app-limited", tap) > 0.9
+
+
+def messages(scene: Scene, *, answered: bool) -> set[str]:
+    """Causes of flights of one size, each before the end of the last is acknowledged: at an answer, or at an ACK."""
+    scene.handshake(rtt_ms=12, client_window=65_535)
+    scene.client_sends(147)
+    for _ in range(10):
+        scene.server_sends(40_019, tso=1)
+        begin, left = scene.client.acts_ns(), scene.client.rcv_nxt
+        scene.client.rcv_nxt = left - 2_019
+        if answered:
+            scene.client_sends(2_000)
+        else:
+            scene.client_acks(upto=left - 2_019 - scene.server.isn - 1)
+        heard = scene.server.heard_ns
+        scene.client.now_ns = scene.client.heard_ns = begin + 12_000
+        scene.client_acks(upto=left - scene.server.isn - 1)
+        scene.client.rcv_nxt, scene.server.heard_ns = left, heard
+    rows = scene.flow("server")["stalls"]
+    return {row["cause"] for row in rows[4:-1] if row["sender"] == "server" and row["confidence"] >= 0.6}
+
+
+@look_alike
+def test_messages_that_answer_messages_fill_no_buffer(scene: Scene) -> None:
+    assert messages(scene, answered=True) == {"app-limited"}
+
+
+@near_miss
+def test_flights_of_one_size_without_an_answer_may_fill_one(scene: Scene) -> None:
+    assert messages(scene, answered=False) == {"sndbuf-limited"}

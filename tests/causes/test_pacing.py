@@ -218,3 +218,25 @@ def test_without_timestamps_a_slow_link_before_the_tap_looks_like_a_pace(
     found = [row["confidence"] for row in scene.flow("client")["stalls"] if row["cause"] == "pacing"]
     assert found
     assert (max(found) >= 0.8) == sure
+
+
+def frames(scene: Scene, segments: int) -> None:
+    """A frame of so many segments every 2.86 ms, each acknowledged before the next, and with PSH at its end."""
+    scene.handshake(rtt_ms=1.4)
+    scene.request()
+    scene.server_writes(*((2.86 * i, segments * 1_448) for i in range(40)), tso=segments)
+
+
+@fires
+def test_frames_as_large_as_linux_cuts_them_at_their_rate_are_paced_although_nothing_is_out(
+    scene: Scene, tap: Tap
+) -> None:
+    """8.1 MB/s are 7.9 KB a millisecond; a round trip of 1.4 ms adds 16 KB (`tcp_tso_autosize`)."""
+    frames(scene, 16)
+    assert share(scene, "pacing", tap) > 0.8
+
+
+@look_alike
+def test_writes_of_whole_segments_of_another_size_are_an_applications(scene: Scene, tap: Tap) -> None:
+    frames(scene, 10)
+    assert share(scene, "app-limited", tap) > 0.8

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.tools.lab import damage, founding, hard_pairs, services, unseen
+from tests.tools.lab import corners, damage, founding, hard_pairs, services, unseen
 from tests.tools.lab.namespaces import obstacle
 from tests.tools.lab.pairing import produce
 from tests.tools.lab.pairs import plans
@@ -18,7 +18,7 @@ from tests.tools.lab.truth import write_truth
 from tests.tools.lab.vary import varied, varied_plan
 
 REPOSITORY = Path(__file__).parents[3]
-SETS = {"fixtures": founding.scenarios, "unseen": unseen.scenarios}
+SETS = {"fixtures": founding.scenarios, "unseen": unseen.scenarios, "corners": corners.scenarios}
 _ATTEMPTS = 5
 
 

@@ -100,4 +100,6 @@ def _socket(scenario: Scenario, program: Program, side: str) -> Socket:
     control = program.option("cc", "cubic")
     paced = control == "bbr" or program.option("maxpacing", "0") != "0"
     restarts = str(host.sysctl.get("tcp_slow_start_after_idle", 1)) == "1" and control != "bbr"
-    return Socket(program.option("nodelay", "0") == "1", paced, restarts, control)
+    rate = scenario.rate_a if side == "snd" else scenario.rate_b
+    bare_rtt_us = 2 * scenario.one_way_us if rate else 0
+    return Socket(program.option("nodelay", "0") == "1", paced, restarts, control, bare_rtt_us)

@@ -9,6 +9,10 @@ _TSO_WIN_DIVISOR = 3
 """tcp_tso_win_divisor: sending is deferred while less than this share of the window is free."""
 
 
+_LONGER = 1.25
+"""Round trip over the bare one from which packets stand in a queue."""
+
+
 @dataclass(frozen=True, slots=True)
 class Socket:
     """The settings that decide which limits exist."""
@@ -17,6 +21,8 @@ class Socket:
     paced: bool
     restarts: bool
     congestion_control: str
+    bare_rtt_us: float = 0
+    """Round trip without a queue, where a narrow link is on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ def _waiting(state: Mapping[str, Any], doing: str, of: Socket) -> Moment:
     if room < segment:
         return Moment("rwnd", "", ("cwnd",) if full else ())
     if full:
-        return Moment("cwnd")
+        return Moment("cwnd", "", ("bandwidth",) if _queued(state, of) else ())
     if state["notsent"] < state["snd_mss"]:
         if doing == "write":
             return (
@@ -66,7 +72,7 @@ def _waiting(state: Mapping[str, Any], doing: str, of: Socket) -> Moment:
             return Moment("nagle", "", ("delayed-ack",))
     if of.paced:
         return Moment("pacing")
-    return _deferred(state, room)
+    return _deferred(state, room, of)
 
 
 def _nothing_unsent(state: Mapping[str, Any], doing: str, room: int) -> Moment:
@@ -84,12 +90,18 @@ def _buffer_full(state: Mapping[str, Any]) -> bool:
     return bool(state["wmem_queued"] * 3 >= state["sndbuf"] * 2)
 
 
-def _deferred(state: Mapping[str, Any], room: int) -> Moment:
+def _queued(state: Mapping[str, Any], of: Socket) -> bool:
+    """A queue made the round trip much longer: a larger window would only lengthen the queue."""
+    return bool(of.bare_rtt_us and state["rtt"] >= _LONGER * of.bare_rtt_us)
+
+
+def _deferred(state: Mapping[str, Any], room: int, of: Socket) -> Moment:
     """Less than a third of the window is free: a TSO frame waits for more (tcp_tso_should_defer)."""
     by_cwnd = (state["cwnd"] - state["pif"]) * state["snd_mss"]
     chunk = min(state["snd_wnd"], state["cwnd"] * state["snd_mss"]) // _TSO_WIN_DIVISOR
     if min(by_cwnd, room) >= chunk or not state["unacked"]:
         return Moment("ambiguous", "unsent data, both windows open")
     if by_cwnd <= room:
-        return Moment("cwnd", "tso-defer", ("rwnd",) if room < chunk else ())
+        alt = ("rwnd",) * (room < chunk) + ("bandwidth",) * _queued(state, of)
+        return Moment("cwnd", "tso-defer", alt)
     return Moment("rwnd", "tso-defer", ("cwnd",) if by_cwnd < chunk else ())

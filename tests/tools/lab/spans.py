@@ -94,7 +94,7 @@ class Waits:
             found += [self._piece(row, a, b) for a, b in pairwise(inner) if b > a]
         found = _closing(self._with_timers(found, begin, end))
         found = [self._ended_by_program(piece, end) for piece in found]
-        return _joined(found, min(self._threshold / 2, (end - begin) / 4))
+        return _held_anyway(_joined(found, min(self._threshold / 2, (end - begin) / 4)))
 
     def _program_edges(self, begin: float, end: float) -> list[float]:
         return [t for entry in self._program.log for t in (entry["t"], entry["end"]) if begin < t < end]
@@ -168,15 +168,19 @@ class Waits:
             elif repair["type"] == "rto" and repair["t"] - self._quiet_since(repair["t"], begin) > self._threshold:
                 found.append((repair["t"], Moment("rto", "timer-wait", ("tail",))))
         before = self._series.at(end - 2 * _SETTLE)
-        probing = before is not None and before["notsent"] and before["pif"] >= before["cwnd"]
         if (
-            probing
-            and before
+            before
+            and self._kept_back(before, end)
             and before["ca_state"] < RECOVERY
             and end - self._quiet_since(end, begin) > 2 * before["rtt"] / 1e6
         ):
             found.append((end, Moment("tail", "tlp-new", ("cwnd", "rto"))))
         return found
+
+    def _kept_back(self, state: dict[str, Any], end: float) -> bool:
+        """Unsent data that only a probe may send: the congestion window is full, or a frame waits for more room."""
+        held = judge(state, self._program.doing(end - 2 * _SETTLE), self._of, repairing=False)
+        return held.label == "cwnd" or held.sub == "tso-defer"
 
     def _quiet_since(self, t: float, begin: float) -> float:
         """The last transmission or the last progress before t."""
@@ -197,6 +201,18 @@ def _closing(pieces: list[Piece]) -> list[Piece]:
     return [
         replace(piece, moment=replace(piece.moment, alt=(*piece.moment.alt, "zero-window")))
         if piece.moment.label in {"rwnd", "tail"}
+        else piece
+        for piece in pieces
+    ]
+
+
+def _held_anyway(pieces: list[Piece]) -> list[Piece]:
+    """What Nagle's algorithm held in the end it would have held from the beginning: no sooner write had left sooner."""
+    if pieces[-1].moment.label != "nagle":
+        return pieces
+    return [
+        replace(piece, moment=replace(piece.moment, alt=(*piece.moment.alt, "nagle")))
+        if piece.moment.sub == "tail-ack"
         else piece
         for piece in pieces
     ]

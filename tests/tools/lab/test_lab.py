@@ -56,6 +56,7 @@ def test_the_list_needs_no_root() -> None:
     assert "edge-14481" in done.stdout
 
 
-def test_the_unseen_set_is_large_and_has_no_double_names() -> None:
-    names = [line.split()[0] for line in command("--set", "unseen", "--list").stdout.splitlines()]
-    assert len(names) == len(set(names)) >= 40
+@pytest.mark.parametrize(("chosen", "least"), [("unseen", 40), ("corners", 15)])
+def test_a_set_is_large_and_has_no_double_names(chosen: str, least: int) -> None:
+    names = [line.split()[0] for line in command("--set", chosen, "--list").stdout.splitlines()]
+    assert len(names) == len(set(names)) >= least

@@ -5,7 +5,7 @@
 //!           timer started the next segment and the last one was short: the next may also have met an ACK, if the TSval that it
 //!           echoes shows that it left before; or the flow's data goes on at the peer's messages, after
 //!           ACKs that let nothing go: a window of the protocol above TCP; or short writes come at the tick of a timer, some of
-//!           them just after an ACK
+//!           them soon after an ACK; or each end sends a message of one size and waits for the other's
 //! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`, `application-window`
 //! Source    RFC 7661 §3; RFC 7323 §4.3 (an ACK updates the echo before it releases data); RFC 9113 §5.2 and RFC 4254 §5.2
 //!           (windows above TCP); Linux TCP_CHRONO (busy time stops when the write queue is empty)
@@ -68,6 +68,13 @@ fn fills_byte_window(pause: &Pause) -> bool {
     whole && pause.segments_at_start > 1 && pause.mss_known && !pause.flight_unknown
 }
 
+/// The flight is one message, alike to the byte with those before, and a message of the peer came during the wait: each end waits
+/// for the other's.
+fn exchanges_messages(pause: &Pause) -> bool {
+    let one = pause.before.bytes as i64 == pause.flight_at_start && pause.stands_to_the_byte();
+    one && pause.peer_bytes >= u64::from(pause.mss)
+}
+
 /// Several whole segments, the last without PSH, ended no write (RFC 9293 §3.9.1.2), and more followed within a part of a round
 /// trip after their ACK: a window may have cut them, and a path that varies delayed the answer.
 fn may_be_cut(pause: &Pause) -> bool {
@@ -93,7 +100,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.is_let_go_by_message() {
         return yes(details::APPLICATION_WINDOW, if pause.acks_let_nothing_go() { 0.9 } else { 0.75 });
     }
-    if pause.ended && pause.refilled() && pause.answers_peer() {
+    if pause.ended && pause.refilled() && (pause.answers_peer() || exchanges_messages(pause)) {
         // An ACK came with the peer's payload.
         return yes(details::THINK_TIME, 0.6);
     }
@@ -108,6 +115,10 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     }
     if pause.context.ticks && pause.left_in_flight > 0 && pause.refilled() {
         return yes(details::IDLE, 0.75);
+    }
+    // A writer that an ACK woke would not have waited for so long.
+    if pause.context.ticks && pause.refilled() && !pause.released_by_ack() {
+        return yes(details::IDLE, if pause.near_sender() { 0.75 } else { 0.6 });
     }
     // The ACK of an earlier write came at the time of this one.
     if pause.context.on_beat && pause.refilled() {

@@ -17,7 +17,8 @@
 //!           one was; or, away from the sender, bursts that all ended within a write brought more from round trip to round trip from the write's
 //!           beginning on; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
 //!           half of the flight released nothing for longer than paths and hosts vary; nor where, at the sender, the data left by
-//!           itself long after ACKs that had made room for more; nor in slow start where flights stand over {plateau_rounds}
+//!           itself long after ACKs that had made room for more, nor after several ACKs that came together, from a sender whose full windows
+//!           opened at the first of such ACKs; nor in slow start where flights stand over {plateau_rounds}
 //!           rounds; nor by the model where the last segment was short and had PSH, as not each has, or short writes are
 //!           out, and no ACK at the sender let the next one go: all that had been written was out. From a sender that sets PSH on each
 //!           segment no ACK of almost nothing counts, nor where flights get smaller without a loss: not each stack waits until more of
@@ -113,7 +114,8 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     let silent = pause.fell_silent() && !longer && !late;
     // A congestion window lets go at each ACK.
     let by_message = pause.is_let_go_by_message() && pause.acks_let_nothing_go();
-    if pause.first || pause.flight_at_start == 0 || silent || let_half_pass(pause) || left_late(pause) || by_message {
+    let passed = let_acks_pass(pause) || let_half_pass(pause) || left_late(pause) || by_message;
+    if pause.first || pause.flight_at_start == 0 || silent || passed {
         return Verdict::No;
     }
     match by_model(pause, limits) {
@@ -133,6 +135,16 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
 fn left_late(pause: &Pause) -> bool {
     let alone = pause.near_sender() && pause.left_by_itself() && pause.losses == 0;
     alone && pause.acked >= i64::from(2 * pause.mss)
+}
+
+/// Segments that ACKs cover from which a full window has room for a frame of its own.
+const ROOM: u32 = 2;
+
+/// At the sender the first of the ACKs that came together makes room for as much as it covered (RFC 5681 §3.1), and this sender
+/// goes on at the first of them; the data left only after later ones.
+fn let_acks_pass(pause: &Pause) -> bool {
+    let calm = !pause.recovering && pause.loss_hints == 0 && pause.retransmissions == 0;
+    pause.context.goes_at_first && pause.near_sender() && pause.let_pass >= ROOM && calm
 }
 
 /// Divisor of the flight: ACKs of so much that release nothing have met no full window.

@@ -93,8 +93,16 @@ fn before_report(pause: &Pause, limits: &Limits, mut parts: Parts, threshold: Na
         waited.proof.confidence = waited.proof.confidence.min(retransmission::REPAIRED);
         repair.start = end;
         parts.insert(0, PausePart { rest: Some(Box::new(rest)), ..waited });
+    } else if let Some(reported) = reported_in_answer(pause).filter(|at| *at - start > threshold) {
+        repair.start = reported.min(end);
     }
     parts
+}
+
+/// First report of a loss, where the sender had nothing more to send until the peer answered: before it that was the
+/// normal round trip, for which nobody is to blame.
+fn reported_in_answer(pause: &Pause) -> Option<Nanos> {
+    pause.hole.and_then(|hole| hole.reported).filter(|_| pause.is_turn() && pause.near_sender())
 }
 
 /// Rest of a pause whose repair ended long before the pause did, and the start of that rest. With all data acknowledged the

@@ -3,12 +3,13 @@
 //! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
 //!           at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst before it that were too short to be pauses.
 //!           With nothing left in flight what left before the last clump must not have left three times as fast,
-//!           and the bursts on both sides must not both end with PSH; segments that all carry it are writes, whatever is in
+//!           and the bursts on both sides must not both end with PSH, unless they are as large as the frames that Linux cuts at that
+//!           rate; segments that all carry it are writes, whatever is in
 //!           flight. Not where silences have one length, however much was sent before them: that is an application's beat. Or, at
 //!           the sender, more was queued, as missing PSH shows, both windows had room, and whole segments followed at no ACK: then
 //!           no rate is needed. Away from the sender not after more than two segments, 10 ms and more apart
 //! Evidence  `burst_bytes`, the pause's length
-//! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR; FreeBSD `tcp_hpts`, `rack_get_pacing_delay`
+//! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`, `tcp_tso_autosize`; BBR; FreeBSD `tcp_hpts`, `rack_get_pacing_delay`
 //! Abstains  too few pauses to see a rate, where PSH does not show more data, or ACKs that the capture lacks: then it says no.
 //!           Never sure without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same;
 //!           nor away from a sender without timestamps: a slow link spaces segments as evenly
@@ -52,7 +53,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// Bytes and pauses make the same rate.
 fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     let context = &pause.context;
-    if pause.before.pushed && pause.after.pushed && (pause.left_in_flight == 0 || are_writes(pause)) {
+    let writes = pause.left_in_flight == 0 && !cut_by_pace(pause) || are_writes(pause);
+    if pause.before.pushed && pause.after.pushed && writes {
         // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
         return Verdict::No;
     }
@@ -118,6 +120,13 @@ fn kept_back(pause: &Pause) -> bool {
 
 /// Confidence without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same.
 const NO_RATE: f32 = 0.6;
+
+/// Bursts leave at one rate again and again, each as large as the frame that Linux cuts at that rate: no application knows that size.
+/// Linux sets PSH on each frame of several segments (`__tcp_transmit_skb`).
+fn cut_by_pace(pause: &Pause) -> bool {
+    let agreed = pause.context.pace_agreement >= MANY;
+    agreed && pause.context.pace.is_some_and(|pace| pause.is_paced_frame(pace))
+}
 
 /// Each segment on both sides carried PSH. With several segments to a mark it may be that of a larger write, or of half
 /// the window (Linux `forced_push`).

@@ -6,7 +6,7 @@
 //!           a hole at the tap that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and
 //!           ended with a single segment. It ends where everything is acknowledged, or the recovery point; a wait whose
 //!           repairs began for different reasons is split, and so is the wait before the first report of a loss: until then a window or
-//!           the buffer held the sender
+//!           the buffer held the sender, or nothing did, where its own tap shows that it had no more until the peer answered
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
 //!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
 //!           or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows
@@ -228,7 +228,8 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     let unanswered = tail_probe::sent_new_data(pause) && !tail_probe::sent_held_data(pause);
     if unanswered || pause.acks_lost && timers::fires_at(probe, 1, pause.duration()) {
         // Away from the sender a queue or a late ACK may make the silence seem unanswered.
-        return yes(details::TAIL_LOSS, if pause.near_sender() { 0.85 } else { UNSEEN });
+        let heard = unanswered && pause.acks > 0;
+        return yes(details::TAIL_LOSS, if pause.near_sender() && !heard { 0.85 } else { UNSEEN });
     }
     let waited = pause.after_ack().map_or(pause.duration(), |after| after.min(pause.duration()));
     // What the peer asked for left when its request came.

@@ -17,7 +17,7 @@
 //!           flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
 //!           segments, or few bytes: a buffer that small shows round after round.
 //!           Never sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's
-//!           message let the data go after ACKs that had not, where the buffer was empty for most of the wait, or where it was
+//!           message let the data go after ACKs that had not or brought a segment or more, where the buffer was empty for most of the wait, or where it was
 //!           empty before most rounds and their data came later than a host answers, where several writes of one size are out, of
 //!           which more were out at other times, where other flights of the plateau were larger by a segment, where Nagle's
 //!           algorithm may hold the end of a write, or where few flights of whole segments show it: a congestion window grows as
@@ -111,7 +111,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let most = match pause.released_at_once() {
         _ if pause.context.meets_acks => UNSURE,
         _ if pause.context.in_step || pause.context.plateau_late || by_message => UNSURE,
-        _ if outlasts_ack(pause) || queued || messages => UNSURE,
+        _ if outlasts_ack(pause) || queued || messages || pause.peer_bytes >= u64::from(pause.mss) => UNSURE,
         _ if pause.context.plateau_passed || frames || below_plateau(pause) => PASSED,
         true if nagle::may_hold_tail(pause) => PASSED,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,

@@ -1,7 +1,9 @@
 //! Waits that the probe timer ended with new data (RFC 8985 §7.3).
 
 use crate::pause::Pause;
+use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::sender::timers;
+use crate::time::Nanos;
 
 /// The probe timer ended the pause and sent new data. A probe takes new data where there is some, whatever the congestion
 /// window: one frame, after a silence in which nothing was acknowledged although everything was overdue.
@@ -14,14 +16,23 @@ pub(super) fn sent_new_data(pause: &Pause) -> bool {
     pause.ended
         && round_trip.is_some()
         && !pause.unseen.bare_acks
-        && pause.acks == 0
         && !probed
         && !pause.unseen.acks
         && pause.left_in_flight > 0
         && pause.unseen.is_nothing()
         && alone
         && pause.peer_bytes == 0
-        && timers::fires_at(timers::probe_timeout(round_trip, pause.segments_at_start), 1, pause.duration())
+        && unheard(pause).is_some_and(|silence| {
+            timers::fires_at(timers::probe_timeout(round_trip, pause.segments_at_start), 1, silence)
+        })
+}
+
+/// Time in which nothing was acknowledged. The last ACK restarts the timer (RFC 8985 §7.2): at the sender, where ACKs still came
+/// after a burst that no short segment ended, and whole segments followed, nobody else had sent those.
+fn unheard(pause: &Pause) -> Option<Nanos> {
+    let whole = pause.before.ends_whole(pause.mss) && pause.after.first_frame >= pause.mss && pause.mss_known;
+    let trailed = pause.near_sender() && whole && pause.segments_held > INITIAL_WINDOW;
+    if pause.acks == 0 { Some(pause.duration()) } else { pause.after_ack().filter(|_| trailed) }
 }
 
 /// The only segment in flight was not acknowledged, and the silence ended when its probe timer expires, by the base round trip

@@ -21,6 +21,7 @@ impl Pause<'_> {
         (rest.segments_held, rest.room_held) = (recovered.segments, recovered.room);
         (rest.room_at_start, rest.window) = (recovered.room, recovered.window);
         (rest.cwnd, rest.phase) = (recovered.cwnd.max(recovered.segments), CongestionPhase::CongestionAvoidance);
+        rest.let_pass = 0;
         (rest.acks, rest.acked) = (self.acks - recovered.acks, self.acked - recovered.acked);
         (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
         (rest.recovering, rest.hole, rest.recovered) = (false, None, None);

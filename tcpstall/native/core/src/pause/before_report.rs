@@ -21,6 +21,7 @@ impl Pause<'_> {
             acks: first.acks,
             acked: first.acked,
             segments_held: self.segments_at_start,
+            let_pass: 0,
             room_held: self.room_at_start,
             left_in_flight: (self.flight_at_start - first.acked).max(0),
             last_ack: self.last_ack.filter(|_| first.acks > 0).map(|ack| ack.min(at)),

@@ -70,6 +70,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     same_level::find(pauses, contexts);
     messages::find(pauses, contexts);
     release::find_meetings(pauses, contexts);
+    release::find_first(pauses, contexts);
     find_small_writes(pauses, contexts);
     find_creeping(pauses, contexts);
     byte_growth::find(pauses, contexts);

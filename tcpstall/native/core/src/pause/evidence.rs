@@ -66,6 +66,8 @@ pub struct Facts {
     pub segments_at_start: u32,
     /// Segments in flight just before the ACK that ended the pause; ACKs that came soon after the burst are received.
     pub segments_held: u32,
+    /// Segments that the ACKs before the last one covered, of those that came with it.
+    pub let_pass: u32,
     /// Room in the peer's window at the pause's start.
     pub room_at_start: Option<i64>,
     /// Room in the peer's window before the ACK that ended the pause.
@@ -207,7 +209,7 @@ packed!(Facts {
         cwnd_known,
     }
     sender, before, end, after, next_packet, base_rtt, srtt, distance, stamps_apart, jitter, disorder, mss,
-    flight_at_start, segments_at_start, segments_held, room_at_start, room_held, window, window_field, least_room,
+    flight_at_start, segments_at_start, segments_held, let_pass, room_at_start, room_held, window, window_field, least_room,
     largest_window, briefs_out, acks, slowest_ack, acked, acked_in_time, last_ack, last_ack_packet, widened,
     all_acked, room_since, left_in_flight, closed, reopened, probes, persist, reading, cwnd, two_per_ack, phase, losses,
     cwnd_before_idle, cwnd_after_idle, message_acks, message_at, peer_bytes, peer_first, peer_last, peer_packet,

@@ -48,6 +48,8 @@ pub(super) struct Train {
     pub(super) first_passed: Nanos,
     pub(super) first_packet: PacketNo,
     pub(super) segments: u32,
+    /// Segments in flight before the last of them.
+    pub(super) segments_at_last: u32,
     pub(super) room: Option<i64>,
 }
 

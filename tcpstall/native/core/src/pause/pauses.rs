@@ -36,6 +36,8 @@ pub struct Context {
     pub mostly_refilled: bool,
     /// Bytes in flight at the start of the sender's next pause.
     pub next_flight: Option<i64>,
+    /// Where the modelled window was full before, the first of several ACKs that came together let more go each time.
+    pub goes_at_first: bool,
     /// A round later the sender waited again with no more in flight, and had more to send: no window in slow start did not grow.
     pub stands_next: bool,
     /// Rate of the pause: its burst divided by its length, bytes per second.

@@ -27,6 +27,26 @@ pub(super) fn find_meetings(pauses: &[Facts], contexts: &mut [Context]) {
     }
 }
 
+/// Full windows from which a sender is known to go on at the first of several ACKs.
+const AT_FIRST: u32 = 2;
+
+/// Finds the pauses before which full windows opened at the first of several ACKs each time. Hosts that take in ACKs in batches,
+/// before their sender answers any of them, show none.
+pub(super) fn find_first(pauses: &[Facts], contexts: &mut [Context]) {
+    let mut at_first = 0;
+    for (pause, context) in pauses.iter().zip(contexts) {
+        context.goes_at_first = at_first >= AT_FIRST;
+        let full = pause.cwnd_known && pause.losses == 0 && pause.segments_held >= pause.cwnd && !pause.first;
+        if !full || !pause.near_sender() || !pause.released_by_ack() || context.goes_at_first {
+            continue;
+        }
+        if pause.let_pass > 0 {
+            return;
+        }
+        at_first += u32::from(pause.after.acks > pause.acks);
+    }
+}
+
 /// At half of the pauses or more the data left later after the ACK than a host answers, with nothing in flight: the same writer
 /// wakes as fast each time.
 pub(super) fn are_late(run: &[Facts]) -> bool {

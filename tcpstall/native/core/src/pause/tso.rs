@@ -28,7 +28,30 @@ const LEAST_FRAME: u32 = 2;
 /// Divisor of the congestion window: room from which no frame is kept back (Linux `sysctl_tcp_tso_win_divisor`, 3).
 const KEPT_BACK: u32 = 3;
 
+/// Divisor of the round trip, microseconds, that halves what Linux adds to a frame: `sysctl_tcp_tso_rtt_log`, 9.
+const HALVES: f64 = 512.0;
+/// Share by which the sender's smallest round trip may differ from the tap's.
+const ROUGHLY: f64 = 0.05;
+
 impl Facts {
+    /// The last clump is of whole segments, as many as Linux cuts into one frame at this `pace`, bytes per second: a millisecond's
+    /// data, and more on a short path (`tcp_tso_autosize`).
+    pub fn is_paced_frame(&self, pace: f64) -> bool {
+        let (bytes, mss) = (self.before.clump.bytes, u64::from(self.mss.max(1)));
+        if !self.mss_known || bytes <= mss || !bytes.is_multiple_of(mss) {
+            return false;
+        }
+        let round_trip = self.rtt().0 as f64 / 1e3 / HALVES;
+        let least = (round_trip * (1.0 - ROUGHLY)) as i32;
+        let most = (round_trip * (1.0 + ROUGHLY)) as i32;
+        (least..=most).any(|halvings| {
+            let near = f64::from(LARGEST_FRAME) / 2f64.powi(halvings);
+            let frame = (pace * IN_A_FRAME / 1e9 + near).min(f64::from(LARGEST_FRAME - LARGEST_HEADERS));
+            let segments = (frame / mss as f64) as u64;
+            (bytes / mss).abs_diff(segments.max(u64::from(LEAST_FRAME))) <= 1
+        })
+    }
+
     /// The last frame was as large as a frame can be: a burst of such frames stops where the window has no room for another.
     pub fn fills_frames(&self) -> bool {
         self.before.last_frame <= LARGEST_FRAME && self.before.last_frame + self.mss > LARGEST_FRAME - LARGEST_HEADERS

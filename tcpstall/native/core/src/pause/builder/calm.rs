@@ -76,13 +76,16 @@ impl Builder {
         self.open.last_ack = Some(acked.time);
         self.open.last_ack_packet = Some(acked.packet);
         match &mut self.train {
-            Some(train) if is_train(acked.time - train.last, srtt) => train.last = acked.time,
+            Some(train) if is_train(acked.time - train.last, srtt) => {
+                (train.last, train.segments_at_last) = (acked.time, acked.out_before);
+            }
             train => {
                 *train = Some(Train {
                     last: acked.time,
                     first_passed: acked.passed,
                     first_packet: acked.packet,
                     segments: acked.out_before,
+                    segments_at_last: acked.out_before,
                     room: acked.room_before,
                 });
             }

@@ -43,6 +43,7 @@ impl Builder {
             flight_at_start: at.flight,
             segments_at_start: at.segments,
             segments_held,
+            let_pass: freeing.map_or(0, |train| train.segments.saturating_sub(train.segments_at_last)),
             room_at_start: at.room,
             room_held: freeing.map_or(at.room, |train| train.room),
             window: at.window,
