@@ -55,7 +55,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let shown = plateau && (pause.losses == 0 || pause.stands_to_the_byte());
     // More than the tap saw was in flight, if what is missing left before the wait.
     if !plateau && !pause.near_sender() && pause.hole_before > 0 {
-        return Verdict::CannotTell(Missing::PACKETS);
+        let held = pause.overtaken > Nanos::ZERO;
+        return Verdict::CannotTell(if held { Missing::DEPARTURE } else { Missing::PACKETS });
     }
     if pause.flight_unknown || (!pause.cwnd_known && !shown) {
         return Verdict::CannotTell(if pause.from_start { Missing::PACKETS } else { Missing::START });
