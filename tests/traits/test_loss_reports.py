@@ -142,3 +142,51 @@ def test_a_sender_to_which_reports_show_no_loss_yet_waits_for_its_window(scene: 
 def test_a_sender_that_has_begun_the_repair_waits_for_the_repair(scene: Scene) -> None:
     goes_on_for_a_round_trip(scene, repairs_first=True)
     assert "retransmission" in causes(scene, "server")
+
+
+def loses_again_after_a_recovery(scene: Scene, after_ms: float) -> list[str]:
+    """The server sends on while it recovers; the ACK of its repair comes so long before the report of another loss."""
+    loses_the_first_of_a_window(scene)
+    reports(scene)
+    scene.server_repeats(0, SEGMENT)
+    repaired = scene.client.heard_ns
+    scene.server.now_ns += round(after_ms * 1e6)
+    scene.server_sends(SEGMENT, lost=True, push=False)
+    scene.server_sends(3 * SEGMENT, push=False)
+    later, scene.client.heard_ns = scene.client.heard_ns, repaired
+    scene.client_acks(upto=WINDOW)
+    scene.client.heard_ns = later
+    for segments in (2, 3, 4):
+        scene.client_acks(upto=WINDOW, sack=((WINDOW + SEGMENT, WINDOW + segments * SEGMENT),))
+    scene.server_repeats(WINDOW, SEGMENT)
+    scene.server_sends(2 * SEGMENT)
+    return [stall.cause for stall in scene.stalls("server", over_ms=NOT_A_STALL_MS)]
+
+
+@fires
+def test_between_two_recoveries_the_lowered_window_holds_the_sender(scene: Scene) -> None:
+    assert loses_again_after_a_recovery(scene, 20)[-1] != "retransmission"
+
+
+@look_alike
+def test_a_report_as_soon_as_the_recovery_ends_leaves_no_wait_between(scene: Scene) -> None:
+    assert loses_again_after_a_recovery(scene, 1)[-1] == "retransmission"
+
+
+def loses_the_copy_too(scene: Scene, segments: int) -> list[str]:
+    """The first copy is lost before the tap. Reports of the loss let `segments` go, and theirs the second copy."""
+    loses_the_first_of_a_window(scene)
+    reports(scene)
+    scene.server_repeats(0, SEGMENT, lost=True)
+    scene.server_sends(segments * SEGMENT, push=False)
+    for more in range(1, segments + 1):
+        scene.client_acks(upto=0, sack=((SEGMENT, WINDOW + more * SEGMENT),))
+    scene.server_repeats(0, SEGMENT)
+    scene.server_sends(2 * SEGMENT)
+    return causes(scene, "client")
+
+
+@fires
+@pytest.mark.parametrize("segments", [4, 10, 14])
+def test_a_loss_that_was_known_before_the_wait_held_the_sender(scene: Scene, segments: int) -> None:
+    assert loses_the_copy_too(scene, segments)[-1] == "retransmission"

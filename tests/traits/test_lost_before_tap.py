@@ -68,3 +68,31 @@ def test_thought_before_an_answer_whose_start_was_lost_is_unsure(scene: Scene) -
 @fires
 def test_thought_before_a_whole_answer_is_sure(scene: Scene) -> None:
     assert answered(scene, 0) == [True]
+
+
+def loses_the_end_of_a_flight(scene: Scene, lost: int) -> list[str]:
+    """Causes at the receiver of a round trip of slow start, at whose beginning the last segments of 20 were lost."""
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    scene.server_sends(10 * SEGMENT, push=False)
+    scene.client_acks()
+    scene.server_sends((20 - lost) * SEGMENT, push=False)
+    heard = scene.client.heard_ns
+    if lost:
+        scene.server_sends(lost * SEGMENT, lost=True, push=False)
+    scene.client.heard_ns = heard
+    scene.client_acks()
+    scene.server_sends(10 * SEGMENT, push=False)
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 30e6]
+    return [row["cause"] for row in rows if row["confidence"] >= 0.6]
+
+
+@fires
+def test_what_was_lost_before_the_tap_filled_the_window_of_slow_start(scene: Scene) -> None:
+    assert loses_the_end_of_a_flight(scene, 6)[-1] == "cwnd-limited"
+
+
+@look_alike
+def test_no_buffer_explains_a_flight_of_which_the_tap_missed_a_part(scene: Scene) -> None:
+    scene.server.ip_ids = "zero"
+    assert "sndbuf-limited" not in loses_the_end_of_a_flight(scene, 9)

@@ -15,7 +15,7 @@
 //!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an initial
 //!           window ended within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier
 //!           one was; or, away from the sender, bursts that all ended within a write brought more from round trip to round trip from the write's
-//!           beginning on; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
+//!           beginning on; or, away from the sender, data that was lost before the tap fills the modelled window of slow start up; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
 //!           half of the flight released nothing for longer than paths and hosts vary; nor where, at the sender, the data left by
 //!           itself long after ACKs that had made room for more, nor after several ACKs that came together, from a sender whose full windows
 //!           opened at the first of such ACKs; nor in slow start where flights stand over {plateau_rounds}
@@ -55,6 +55,9 @@ const FULL_TO_THE_SEGMENT: f64 = 0.98;
 
 /// Confidence where the window has room for a part of the next frame.
 const KEEPS_BACK: f32 = 0.75;
+
+/// Confidence where a part of the flight was lost before the tap.
+const BEYOND_TAP: f32 = 0.7;
 
 /// Part of a round trip below which a wait away from the sender may be that of a link which collects frames.
 pub(super) const CLUMPS: f64 = 0.5;
@@ -125,6 +128,7 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
         other => {
             let proof = by_growth(pause, limits).or_else(|| by_report(pause)).or_else(|| by_count(pause, limits));
             let proof = proof.or_else(|| by_queue(pause, limits)).or_else(|| by_rounds(pause));
+            let proof = proof.or_else(|| by_hole(pause));
             proof.map_or(other, Verdict::Yes)
         }
     }
@@ -183,6 +187,18 @@ fn by_count(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let waits = pause.ended && !pause.is_turn() && (pause.acks > 0 || pause.left_in_flight > 0);
     let other = pause.context.brimful || stands_from_the_start(pause, limits) || ran_out(pause);
     (fills && waits && !other).then_some(Proof { detail: phase(pause), confidence: KEEPS_BACK })
+}
+
+/// Away from the sender, the data that ended the wait came after lost data. With the part of it that left before the wait, the
+/// flight filled the modelled window: in slow start no flight is smaller than the window that the ACKs before made.
+fn by_hole(pause: &Pause) -> Option<Proof> {
+    let lost = pause.hole_before / i64::from(pause.mss.max(1));
+    let within = i64::from(pause.cwnd) - i64::from(pause.segments_at_start) <= lost;
+    let known = pause.cwnd_known && !pause.flight_unknown && pause.losses == 0 && !pause.recovering;
+    let away = !pause.near_sender() && lost > 0 && pause.segments_at_start < pause.cwnd;
+    let grows = pause.phase == CongestionPhase::SlowStart && !pause.short_segment_out && !pause.is_turn();
+    let waits = pause.released_by_ack() && pause.has_room() == Some(true) && pause.closed.is_none();
+    (known && away && within && grows && waits).then_some(Proof { detail: details::SLOW_START, confidence: BEYOND_TAP })
 }
 
 /// Detail of a full window, by the phase of its growth.

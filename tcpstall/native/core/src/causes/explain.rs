@@ -25,7 +25,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
         if whole.cause == Cause::ZeroWindow || judge_zero(pause, limits, closed) {
             return before_zero_window(pause, limits, closed);
         }
-        return smallvec![whole];
+        return around_vain_probe(pause, limits, &whole, threshold).unwrap_or_else(|| smallvec![whole]);
     }
     let mut whole = judge(pause, limits, pause.start(), pause.end);
     if whole.cause == Cause::Retransmission {
@@ -40,6 +40,9 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
         }
         if let Some(first) = retransmission::began_at_the_end(pause) {
             return smallvec![until_report(pause, limits, whole, first)];
+        }
+        if let Some(parts) = around_vain_probe(pause, limits, &whole, threshold) {
+            return parts;
         }
         let parts = match repaired(pause, threshold) {
             // All data had arrived: nobody waited for the copies.
@@ -77,6 +80,23 @@ fn until_report(pause: &Pause, limits: &Limits, mut whole: PausePart, first: Nan
     waited.proof.confidence = waited.proof.confidence.min(retransmission::REPAIRED);
     waited.also.insert(0, Cause::Retransmission);
     waited
+}
+
+/// Splits off the wait after the last needless probe: the original had arrived, so the sender waited for its ACK at the same
+/// limit as before, which a probe does not lower (RFC 8985 §7.4.2).
+fn around_vain_probe(pause: &Pause, limits: &Limits, whole: &PausePart, threshold: Nanos) -> Option<Parts> {
+    let attempts = &pause.repair.as_ref().filter(|_| retransmission::probed_in_vain(pause) && pause.ended)?.attempts;
+    let at = attempts.iter().map(|attempt| attempt.time).max()?;
+    let answered = pause.last_ack.is_some_and(|ack| ack > at) && pause.all_acked.is_none_or(|acked| acked > at);
+    if !answered || at - pause.start() <= threshold || pause.end - at <= threshold {
+        return None;
+    }
+    let mut rest = pause.without_repairs();
+    rest.before.end = at;
+    let mut waited = judge(&pause.with(&rest), limits, at, pause.end);
+    waited.proof.confidence = waited.proof.confidence.min(PROBED);
+    let holds = retransmission::HOLDS_UNTIL_REPORT.contains(&waited.cause);
+    holds.then(|| smallvec![PausePart { end: at, ..whole.clone() }, waited])
 }
 
 /// Splits off the wait until the report of a loss, where no loss was known when the wait began: a limit made the sender wait for

@@ -181,7 +181,8 @@ pub(super) const HOLDS_UNTIL_REPORT: [Cause; 3] = [Cause::RwndLimited, Cause::Cw
 /// Time of the first retransmission, where a report of the loss triggered it and the wait ended with it. No loss was known
 /// when the wait began: the sender would have waited for that round trip without the loss too.
 pub(super) fn began_at_the_end(pause: &Pause) -> Option<Nanos> {
-    let first = pause.first_retransmission.filter(|_| pause.ended && !pause.recovering)?;
+    let known = pause.recovering || pause.hole.and_then(|hole| hole.reported).is_some_and(|at| at <= pause.start());
+    let first = pause.first_retransmission.filter(|_| pause.ended && !known)?;
     let mut attempts = pause.repair.iter().flat_map(|repair| &repair.attempts);
     let reported = attempts.all(|attempt| attempt.time < pause.start() || attempt.trigger == Trigger::Fast);
     let rest = pause.end - first;

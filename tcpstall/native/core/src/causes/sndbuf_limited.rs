@@ -10,7 +10,7 @@
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    RFC 7323 §4.3 (data released by an ACK echoes its TSval); Linux `sk_stream_wait_memory`, `sk_stream_write_space`
 //!           (SO_SNDBUF counts truesize of unsent and unacked data)
-//! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells, after losses only
+//! Abstains  the start of the connection was not captured, or packets are missing, also before the data that ended the wait: then only a plateau tells, after losses only
 //!           one alike to the byte; a single flight before and after which no ACK released more with a large part of it in flight, unless
 //!           flights alike to the byte end at ACKs too and none is larger, or one of a sender most of whose waits no ACK ended: a buffer
 //!           that is full once is full again; a single flight larger than all others by a quarter, as of a window that grows; a single
@@ -53,6 +53,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let plateau = plateau && (pause.stands_to_the_byte() || !exceeds(pause.context.read.most_later, pause));
     // A window that losses lowered before the capture began stands for as many rounds.
     let shown = plateau && (pause.losses == 0 || pause.stands_to_the_byte());
+    // More than the tap saw was in flight, if what is missing left before the wait.
+    if !plateau && !pause.near_sender() && pause.hole_before > 0 {
+        let held = pause.overtaken > Nanos::ZERO;
+        return Verdict::CannotTell(if held { Missing::DEPARTURE } else { Missing::PACKETS });
+    }
     if pause.flight_unknown || (!pause.cwnd_known && !shown) {
         return Verdict::CannotTell(if pause.from_start { Missing::PACKETS } else { Missing::START });
     }

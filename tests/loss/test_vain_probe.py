@@ -1,0 +1,52 @@
+"""A tail-loss probe that nothing called for: the data had arrived, and its ACK was only late."""
+
+import pytest
+
+from tests.scene import Scene, Stall, between
+from tests.scene.network import Tap
+
+SEGMENT = 1_448
+WINDOW = 10 * SEGMENT
+
+
+def fills_the_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    for _ in range(4):
+        scene.client_acks(window=WINDOW)
+        scene.server_sends(WINDOW, push=False)
+
+
+def fills_the_window_and_probes(scene: Scene, then_ms: float, left: int = 0) -> None:
+    """The receiver reads late: its ACK comes so long after the probe, and says how much window is left."""
+    fills_the_window(scene)
+    scene.wait_ms(46)
+    scene.server_repeats(39 * SEGMENT, SEGMENT)
+    scene.wait_ms(then_ms)
+    scene.client_acks(window=left or WINDOW, sack=((39 * SEGMENT, 40 * SEGMENT),))
+    scene.server_sends(left or WINDOW)
+
+
+@pytest.mark.parametrize("tap", ["server", "client"])
+@pytest.mark.parametrize("left", [0, 1_000], ids=["window-opens", "less-than-a-segment-left"])
+def test_after_the_probe_the_window_holds_the_sender_as_before(scene: Scene, tap: Tap, left: int) -> None:
+    fills_the_window_and_probes(scene, 30, left)
+    *_, probe, window = scene.stalls("server", tap, over_ms=15)
+    assert (probe.cause, window.cause) == ("retransmission", "rwnd-limited")
+    assert window == Stall("rwnd-limited", between(28, 42), window.detail)
+    rows = [row for row in scene.flow(tap)["stalls"] if row["cause"] == "rwnd-limited"]
+    assert rows[-1]["confidence"] <= 0.75
+
+
+def test_a_probe_that_repaired_a_loss_is_waited_for_until_its_ack(scene: Scene) -> None:
+    fills_the_window(scene)
+    scene.client_acks(window=WINDOW)
+    scene.server_sends(WINDOW - SEGMENT, push=False)
+    scene.server_sends(SEGMENT, lost=True, push=False)
+    scene.client_acks(window=WINDOW)
+    scene.wait_ms(46)
+    scene.server_repeats(49 * SEGMENT, SEGMENT)
+    scene.client_acks(window=WINDOW)
+    scene.server_sends(WINDOW)
+    assert scene.stalls("server", over_ms=15)[-1] == Stall("retransmission", between(60, 110), "tail-loss")
