@@ -18,13 +18,15 @@
 //!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
 //!           later round trips were shorter, nor of a short answer that left as an ACK came, nor where nothing in flight was
 //!           acknowledged until the time of the probe timer, nor away from the sender where packets are missing before the
-//!           next data, nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled window holds: a
+//!           next data, nor where a whole segment with PSH came next while data was out (Nagle's algorithm may have held the write that
+//!           ended in it), nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled window holds: a
 //!           window may have cut it
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
+use super::nagle;
 use super::rule::{Missing, Rule, Verdict, yes};
 use super::tail_probe;
 use crate::pause::Pause;
@@ -80,6 +82,13 @@ fn exchanges_messages(pause: &Pause) -> bool {
 fn may_be_cut(pause: &Pause) -> bool {
     let whole = pause.mss_known && pause.segments_at_start > 1 && pause.after.first_frame >= pause.mss;
     whole && pause.before.is_cut(pause.mss) && pause.followed_soon()
+}
+
+/// The whole segment that came next had PSH, with data outstanding: an earlier write had ended within it, as Nagle's algorithm may
+/// have held that back until this one filled the segment up (lwIP's `tcp_write` keeps the mark).
+fn fills_held(pause: &Pause) -> bool {
+    let whole = pause.mss_known && pause.after.first_frame == pause.mss;
+    whole && pause.after.first_pushed && pause.left_in_flight > 0 && !nagle::does_not_hold(pause)
 }
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
@@ -163,7 +172,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         || counted
         || fills_byte_window(pause)
         || !pause.near_sender() && pause.followed_soon();
-    let confidence = match (perhaps_window, tail_probe::fits_timer(pause)) {
+    let confidence: f32 = match (perhaps_window, tail_probe::fits_timer(pause)) {
         // Once it may be an accident of the host that the data met an ACK.
         _ if pause.left_first() && !pause.context.meets_acks => 0.6,
         // A pace that the sender keeps by itself looks the same.
@@ -173,5 +182,5 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         (false, true) => 0.75,
         (false, false) => 0.85,
     };
-    yes(details::IDLE, confidence)
+    yes(details::IDLE, if fills_held(pause) { confidence.min(0.7) } else { confidence })
 }

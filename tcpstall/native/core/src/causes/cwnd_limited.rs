@@ -9,7 +9,8 @@
 //!           because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to round trip; or
 //!           flights of whole segments stand, and an ACK of almost nothing released more, here or (away from the sender) where
 //!           as many bytes were in flight, or each ACK released a frame of its own (away from the sender PSH ends each frame),
-//!           where a writer woken for a part of its buffer would have filled larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH; or a report
+//!           where a writer woken for a part of its buffer would have filled larger frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH, unless such
+//!           flights stand to the byte; or a report
 //!           of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the first
 //!           burst stops where the window has room for less than another frame of offloaded segments; or, away from the sender, as many
 //!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an initial

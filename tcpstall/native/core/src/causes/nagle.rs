@@ -12,10 +12,10 @@
 //!           these left behind a whole one, a short one that left alone at the ACK after which nothing was out had been held
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD and XNU `tcp_output`
-//! Abstains  never; where payload or the FIN of the peer reached the sender between its last data and its next, as the ACK did,
-//!           the wait is `app-limited`, and this cause is also possible; unsure where writes of one size follow each other,
-//!           because the next may have come late in the wait, where this sender had several short segments in flight before,
-//!           and after a timeout that the tap saw only as a silence
+//! Abstains  where the short segment carries the FIN; where payload or the FIN of the peer reached the sender between its last data
+//!           and its next, as the ACK did, the wait is `app-limited`, and this cause is also possible; unsure where the short segment
+//!           lacks PSH, where writes of one size follow each other, because the next may have come late in the wait, where this sender
+//!           had several short segments in flight before, and after a timeout that the tap saw only as a silence
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
 use super::cause::Cause;
@@ -39,9 +39,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let once = pause.context.traits.nagle.value == Some(Nagle::Nothing);
     // The ACK lets go what was held: what came later than half of the wait after it may have been written only then.
     let late = pause.after_ack().is_some_and(|after| after + after > pause.duration());
+    // The end of what is queued carries PSH (RFC 9293 §3.9.1.2): without it a window may have cut the segment short.
+    let unmarked = !pause.after.first_pushed;
     let most = if late {
         LATE
-    } else if once || may_be_full(pause) {
+    } else if once || unmarked || may_be_full(pause) {
         UNSURE
     } else {
         1.0
@@ -60,6 +62,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // Where packets are stored late, segments that left together may seem to have left one after the other.
     let alone = u64::from(pause.after.first_frame) == first && (!is_blurred(pause) || pause.after.frames == 1);
     let small_alone = alone && first < mss;
+    if small_alone && closed_with_it(pause) {
+        return Verdict::No;
+    }
     if !pause.short_segment_left && small_alone && pause.released_by_ack() {
         // Held data is in the send buffer. A full send buffer may have had no room for more than this, or each write is
         // this long. So may a buffer of less than a segment, whose content leaves again and again as one segment.
@@ -125,6 +130,12 @@ fn holds_behind_short(pause: &Pause) -> bool {
     let waited = pause.released_by_ack() && pause.left_in_flight == 0 && pause.peer_bytes == 0;
     let ends_short = pause.short_segment_out && pause.before.last_frame < pause.mss;
     shown && !off && alone && waited && ends_short
+}
+
+/// The short segment left with the FIN, at an ACK: a sender that closes holds nothing back (RFC 9293 §3.7.4), so the end was written,
+/// or got room, only then.
+fn closed_with_it(pause: &Pause) -> bool {
+    pause.after.closes && pause.after.frames == 1
 }
 
 /// What the ACK let go and the write before it are of one size, or several such writes: these come at times of their own, and

@@ -35,6 +35,8 @@ pub struct Burst {
     pub in_flight: u64,
     /// Bytes of its first frame.
     pub first_frame: u32,
+    /// The first frame had PSH.
+    pub first_pushed: bool,
     /// Bytes of its last frame.
     pub last_frame: u32,
     /// The last frame had PSH: a sign that its sender had no more data then (RFC 9293 §3.9.1.2).
@@ -55,6 +57,6 @@ pub struct Burst {
 
 packed!(Clump { start, bytes, count, longest_silence, first_bytes });
 packed!(Burst {
-    marks { pushed, closes, breaks_off }
+    marks { first_pushed, pushed, closes, breaks_off }
     start, end, bytes, frames, in_flight, first_frame, last_frame, pushes, last_packet, acks, clump,
 });

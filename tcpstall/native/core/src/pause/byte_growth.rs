@@ -12,6 +12,9 @@ use crate::time::Nanos;
 const DOUBLING: usize = 3;
 /// Flights of a climb by a segment or less a round trip: a buffer that swings rarely rises four times in a row.
 const CREEPING: usize = 5;
+/// Flights of a climb from the first flight on, if its step is what the ACKs between allow to the byte: by chance one step in a
+/// thousand is.
+const EXACT: usize = 2;
 /// Ratio of a flight to the one before in slow start, where the peer acknowledges every second segment or each one.
 const SLOW_START: std::ops::RangeInclusive<f64> = 1.3..=2.2;
 /// Smallest and largest step of congestion avoidance, segments: half a segment where the peer delays its ACKs, and the
@@ -20,10 +23,11 @@ const STEP: std::ops::RangeInclusive<f64> = 0.2..=1.25;
 
 /// Marks the waits of each climb.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
-    if pauses.len() < DOUBLING {
+    if pauses.len() < EXACT {
         return;
     }
     let rounds = rounds(pauses);
+    let opening = pauses.iter().position(|pause| !pause.first).unwrap_or(0);
     let mut start = 0;
     for end in 1..=rounds.len() {
         let flight = |at: usize| pauses[rounds[at]].flight_at_start;
@@ -35,7 +39,8 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         let flights: Vec<i64> = climb.iter().map(|round| pauses[*round].flight_at_start).collect();
         // Windows of whole segments are counted elsewhere, and another limit may have cut the last flight.
         let cut = climb[..climb.len() - 1].iter().any(|round| !pauses[*round].is_whole());
-        if cut && is_climb(&flights, pauses[last].mss) {
+        let starts = EXACT <= climb.len() && first == opening && is_exact(&pauses[first], &pauses[climb[1]]);
+        if cut && (starts || is_climb(&flights, pauses[last].mss)) {
             pauses[first..=last]
                 .iter()
                 .zip(&mut contexts[first..])
@@ -46,12 +51,15 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     }
 }
 
+/// Part of a round trip after which a wait belongs to the next: what one ACK of a flight released begins a wait of its own.
+const ROUND: f64 = 0.75;
+
 /// The first wait of each round trip.
 fn rounds(pauses: &[Facts]) -> Vec<usize> {
     let mut began: Option<Nanos> = None;
     let mut rounds = Vec::new();
     for (index, pause) in pauses.iter().enumerate().filter(|(_, pause)| waits(pause)) {
-        if began.is_none_or(|began| pause.start() - began >= pause.rtt().part(2)) {
+        if began.is_none_or(|began| pause.start() - began >= pause.rtt().scaled(ROUND)) {
             began = Some(pause.start());
             rounds.push(index);
         }
@@ -65,6 +73,16 @@ fn waits(pause: &Facts) -> bool {
     let full = !pause.first && pause.has_room() == Some(true) && !pause.before.pushed && pause.flight_at_start > 0;
     let calm = pause.retransmissions == 0 && !pause.recovering && !pause.flight_unknown;
     full && calm && !pause.is_turn() && pause.released_by_ack()
+}
+
+/// The flight after the sender's first, not of whole segments, is larger by a segment for each ACK, or by all that these covered (RFC 5681
+/// §3.1: by min(N, SMSS) for each): no write and no buffer is so by chance.
+fn is_exact(first: &Facts, second: &Facts) -> bool {
+    let (step, mss) = (second.flight_at_start - first.flight_at_start, i64::from(first.mss.max(1)));
+    let acked = first.flight_at_start;
+    let acks = second.before.acks.max(1);
+    let counted = step > 0 && step % mss == 0 && step / mss <= i64::from(acks);
+    first.from_start && !first.is_whole() && (counted || step == acked)
 }
 
 /// A step of growth between two flights, bytes, and whether it is one of slow start.

@@ -252,6 +252,7 @@ fn join(earlier: &Burst, later: &Burst) -> Burst {
         bytes: earlier.bytes + later.bytes,
         frames: earlier.frames + later.frames,
         first_frame: earlier.first_frame,
+        first_pushed: earlier.first_pushed,
         ..*later
     }
 }

@@ -5,7 +5,7 @@ use crate::flow::Half;
 use crate::pause::LEAST_PAUSE;
 use crate::pause::burst::{Burst, Clump};
 use crate::time::Nanos;
-use crate::wire::Segment;
+use crate::wire::{Flags, Segment};
 
 impl Builder {
     /// Starts a burst with new data.
@@ -13,7 +13,9 @@ impl Builder {
         // After packets that were left out the burst begins whatever its time, but not within the burst before.
         let start = if self.sending { segment.time.max(self.burst.end) } else { segment.time };
         let clump = Clump { start, count: 1, ..Clump::default() };
-        self.burst = Burst { start, end: start, first_frame: segment.payload, clump, ..Burst::default() };
+        let first_pushed = segment.flags.has(Flags::PSH);
+        let first_frame = segment.payload;
+        self.burst = Burst { start, end: start, first_frame, first_pushed, clump, ..Burst::default() };
     }
 
     /// Nothing rare happened since the sender's last new data, and no pause is prepared for.
