@@ -264,7 +264,11 @@ def test_a_flow_of_a_store_needs_the_store(say: Say, monkeypatch: pytest.MonkeyP
 
 PRINTED = re.compile(r'<code class="filter">(tcpstall [^<]+)</code>')
 
-NAMES = {"plain.pcap": "lab/rpc-30k/sender.pcap", 'it\'s a "$(name)" & more.pcap': "lab/zero-window-6s/sender.pcap"}
+NAMES = {
+    "plain.pcap": "lab/rpc-30k/sender.pcap",
+    'it\'s a "$(name)" & more.pcap': "lab/zero-window-6s/sender.pcap",
+    "idle.pcap": "lab/idle-restart-on/sender.pcap",
+}
 
 
 @pytest.fixture(params=["folder", "archive", "memory", "s3"])

@@ -190,3 +190,22 @@ def loses_the_copy_too(scene: Scene, segments: int) -> list[str]:
 @pytest.mark.parametrize("segments", [4, 10, 14])
 def test_a_loss_that_was_known_before_the_wait_held_the_sender(scene: Scene, segments: int) -> None:
     assert loses_the_copy_too(scene, segments)[-1] == "retransmission"
+
+
+@look_alike
+def test_a_segment_at_each_report_is_no_pace(scene: Scene) -> None:
+    """Each duplicate ACK lets a segment go (RFC 3042, RFC 6675 §5): even intervals are those of the reports."""
+    scene.handshake(rtt_ms=2, client_window=3_000_000)
+    scene.request()
+    scene.server_sends(SEGMENT, lost=True, push=False)
+    scene.server_sends(WINDOW - SEGMENT, tso=1, push=False)
+    for last in range(2, 30):
+        scene.wait_ms(1)
+        scene.client_acks(upto=0, sack=((SEGMENT, last * SEGMENT),))
+        scene.server_sends(SEGMENT, push=False)
+    scene.server_repeats(0, SEGMENT)
+    scene.client_acks()
+    scene.server_sends(SEGMENT)
+    _first, *others = (row for row in scene.flow("server")["stalls"] if row["sender"] == "server")
+    assert {row["cause"] for row in others} <= {"cwnd-limited", "retransmission"}
+    assert all(row["confidence"] <= 0.75 for row in others)

@@ -6,7 +6,7 @@ from tests.scene import Scene
 
 
 def surest(scene: Scene, *, lacks: bool, timestamps: bool) -> float:
-    """Highest confidence in `app-limited` of a server that writes 300 bytes, waits half a round trip, and writes again."""
+    """Highest confidence in `app-limited` of a server that writes again half a round trip after it wrote 300 bytes."""
     scene.handshake(rtt_ms=40, timestamps=timestamps)
     scene.request()
     for number in range(8):

@@ -97,6 +97,10 @@ const BLURRED: [Cause; 9] = [
 const COINCIDES: [Cause; 2] = [Cause::Nagle, Cause::SndbufLimited];
 /// Highest confidence in those causes where the data may have followed the ACK by chance.
 const BY_CHANCE: f32 = 0.75;
+/// Causes that a wait for the repair resembles at the sender, once a loss is reported.
+const LIKE_REPAIRS: [Cause; 3] = [Cause::CwndLimited, Cause::SndbufLimited, Cause::Pacing];
+/// Highest confidence in those causes where a loss had been reported.
+const REPORTED: f32 = 0.75;
 /// Causes that rest, with data in flight, on the absence of ACKs or on what each ACK lets go.
 const WITHOUT_ACKS: [Cause; 3] = [Cause::AppLimited, Cause::Pacing, Cause::BurstLimited];
 /// Highest confidence in those causes where the capture may lack ACKs.
@@ -149,6 +153,10 @@ pub(super) fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) ->
     }
     if pause.ack_is_no_proof() && COINCIDES.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(BY_CHANCE);
+    }
+    let reported = pause.near_sender() && pause.hole.is_some_and(|hole| hole.reported.is_some());
+    if reported && LIKE_REPAIRS.contains(&part.cause) {
+        part.proof.confidence = part.proof.confidence.min(REPORTED);
     }
     if pause.unseen.perhaps_acks && pause.left_in_flight > 0 && WITHOUT_ACKS.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(PERHAPS_ACKED);

@@ -10,7 +10,8 @@
 //!           no rate is needed. Away from the sender not after more than two segments, 10 ms and more apart
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`, `tcp_tso_autosize`; BBR; FreeBSD `tcp_hpts`, `rack_get_pacing_delay`
-//! Abstains  too few pauses to see a rate, where PSH does not show more data, or ACKs that the capture lacks: then it says no.
+//! Abstains  too few pauses to see a rate, where PSH does not show more data, ACKs that the capture lacks, or a report of a loss that
+//!           let the data go at once: then it says no.
 //!           Never sure without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same;
 //!           nor away from a sender without timestamps: a slow link spaces segments as evenly
 //! Looks like `app-limited` (a pause after a sub-MSS segment, or writes of whole segments at an even beat), `sndbuf-limited` (each pause ends at an ACK)
@@ -65,7 +66,8 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
         let departures = pause.near_sender() || pause.stamps_apart.is_some();
         return yes("", if departures { 0.8 } else { 0.7 });
     }
-    if context.beat {
+    // A report of a loss that lets queued data go at once makes room in the congestion window (RFC 6675 §5).
+    if context.beat || pause.released_by_report() {
         return Verdict::No;
     }
     // Without a known MSS a chunk of the application's data looks like a full segment.

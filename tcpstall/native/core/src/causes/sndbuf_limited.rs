@@ -54,7 +54,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // A window that losses lowered before the capture began stands for as many rounds.
     let shown = plateau && (pause.losses == 0 || pause.stands_to_the_byte());
     // More than the tap saw was in flight, if what is missing left before the wait.
-    if !plateau && !pause.near_sender() && pause.hole_before > 0 {
+    if !plateau && !pause.near_sender() && pause.hole_before > 0 && pause.disorder == Nanos::ZERO {
         let held = pause.overtaken > Nanos::ZERO;
         return Verdict::CannotTell(if held { Missing::DEPARTURE } else { Missing::PACKETS });
     }
