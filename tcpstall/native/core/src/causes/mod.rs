@@ -11,6 +11,7 @@ mod delayed_ack;
 pub mod details;
 #[cfg(test)]
 mod documentation;
+mod doubt;
 pub mod excess;
 mod explain;
 mod handshake;

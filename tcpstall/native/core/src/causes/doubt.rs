@@ -1,0 +1,113 @@
+//! Doubts: what the circumstances of a pause take from the confidence in a cause, whichever rule found it.
+
+use super::cause::Cause;
+use super::rule::{Missing, is_blurred};
+use crate::pause::Pause;
+
+/// A doubt about some causes of some pauses.
+pub(super) struct Doubt {
+    /// True of a pause of that kind.
+    holds: fn(&Pause) -> bool,
+    about: About,
+    leaves: Leaves,
+    /// Evidence that would settle it.
+    pub(super) missing: Option<Missing>,
+}
+
+/// Causes that a doubt is about.
+enum About {
+    Every,
+    These(&'static [Cause]),
+    AllBut(&'static [Cause]),
+}
+
+/// Confidence that a doubt leaves.
+enum Leaves {
+    /// Such a share of it.
+    Share(f32),
+    /// So much at most.
+    AtMost(f32),
+}
+
+/// Every doubt, in the order in which they lower a confidence.
+pub(super) const DOUBTS: [Doubt; 7] = [
+    Doubt {
+        holds: |pause| !pause.unseen.is_nothing(),
+        about: About::Every,
+        leaves: Leaves::Share(0.8),
+        missing: Some(Missing::PACKETS),
+    },
+    // The order of ACKs and data, and the data in flight between them, are uncertain where packets are out of order.
+    Doubt {
+        holds: is_blurred,
+        about: About::These(&[
+            Cause::AppLimited,
+            Cause::RwndLimited,
+            Cause::CwndLimited,
+            Cause::IdleRestart,
+            Cause::SndbufLimited,
+            Cause::Nagle,
+            Cause::DelayedAck,
+            Cause::Pacing,
+            Cause::BurstLimited,
+        ]),
+        leaves: Leaves::AtMost(0.85),
+        missing: None,
+    },
+    // Little more than the ACK that ended the wait speaks for these, and the data may have followed it by chance.
+    Doubt {
+        holds: |pause| pause.ack_is_no_proof(),
+        about: About::These(&[Cause::Nagle, Cause::SndbufLimited]),
+        leaves: Leaves::AtMost(0.75),
+        missing: None,
+    },
+    // At the sender a wait for the repair of a reported loss resembles these.
+    Doubt {
+        holds: |pause| pause.near_sender() && pause.hole.is_some_and(|hole| hole.reported.is_some()),
+        about: About::These(&[Cause::CwndLimited, Cause::SndbufLimited, Cause::Pacing]),
+        leaves: Leaves::AtMost(0.75),
+        missing: None,
+    },
+    // With data in flight these rest on the absence of ACKs or on what each ACK lets go.
+    Doubt {
+        holds: |pause| pause.unseen.perhaps_acks && pause.left_in_flight > 0,
+        about: About::These(&[Cause::AppLimited, Cause::Pacing, Cause::BurstLimited]),
+        leaves: Leaves::AtMost(0.75),
+        missing: Some(Missing::UNSTAMPED_ACKS),
+    },
+    // A subflow shows no more than these by itself: its window, its data and whether it may send are those of the whole
+    // connection (RFC 8684 §3.3.1, §3.3.5), its congestion window grows with that of the others (RFC 6356 §3), and the
+    // connection's mappings cut full segments short.
+    Doubt {
+        holds: |pause| pause.multipath,
+        about: About::AllBut(&[Cause::Handshake, Cause::Retransmission, Cause::CaptureGap, Cause::Unexplained]),
+        leaves: Leaves::AtMost(0.6),
+        missing: Some(Missing::SUBFLOWS),
+    },
+    Doubt {
+        holds: |pause| pause.unseen.unplaced,
+        about: About::Every,
+        leaves: Leaves::Share(0.8),
+        missing: Some(Missing::DISTANCE),
+    },
+];
+
+impl Doubt {
+    /// The doubt concerns that cause of that pause.
+    pub(super) fn concerns(&self, cause: Cause, pause: &Pause) -> bool {
+        let about = match self.about {
+            About::Every => true,
+            About::These(causes) => causes.contains(&cause),
+            About::AllBut(causes) => !causes.contains(&cause),
+        };
+        about && (self.holds)(pause)
+    }
+
+    /// The confidence that is left of this one.
+    pub(super) fn lowers(&self, confidence: f32) -> f32 {
+        match self.leaves {
+            Leaves::Share(share) => confidence * share,
+            Leaves::AtMost(most) => confidence.min(most),
+        }
+    }
+}
