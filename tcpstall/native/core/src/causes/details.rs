@@ -1,7 +1,7 @@
 //! The list of details: a detail narrows its cause, and may have better advice than the cause itself.
 
 use super::cause::Cause;
-use crate::pause::repair::Trigger;
+use crate::pause::evidence::repair::Trigger;
 
 /// One detail of a cause.
 #[derive(Clone, Copy, Debug)]

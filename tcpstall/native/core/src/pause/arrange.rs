@@ -6,8 +6,8 @@ use super::burst::Burst;
 use super::context;
 use super::pauses::Pauses;
 use super::settle::{self, Settled, Shown};
-use super::spare_segment;
 use super::trait_evidence;
+use super::trait_evidence::spare_segment;
 
 /// Settles the pauses of one sender, and gives each of them its context.
 pub(super) fn arrange(builder: &mut Builder, busy_periods: &[BusyPeriod], shown: &Shown) -> (Pauses, Vec<Burst>) {

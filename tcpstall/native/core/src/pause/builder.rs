@@ -8,8 +8,10 @@ mod late;
 mod part;
 mod resent;
 mod steady;
+pub mod under_way;
 
 pub use self::steady::PutOff;
+use self::under_way::UnderWay;
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
 use super::burst::Burst;
@@ -20,7 +22,6 @@ use super::losses::Losses;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repairs::Repairs;
-use super::under_way::UnderWay;
 use crate::flow::{End, Half};
 use crate::packet_no::PacketNo;
 use crate::sender::{Cwnd, timers};

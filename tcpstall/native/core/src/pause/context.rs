@@ -1,20 +1,23 @@
 //! Compares a pause with its neighbours: plateaus of flight, growth, and a steady pace.
 
-use super::beat::{self, PACE_SHARE, is_same_pace, rate};
+pub mod beat;
+mod burst_cap;
+mod byte_growth;
+mod lone;
+mod messages;
+mod mid_write;
+mod per_ack;
+mod release;
+mod round_growth;
+mod same_level;
+mod shaper;
+
+use self::beat::{PACE_SHARE, is_same_pace, rate};
 use super::bottleneck::BusyPeriod;
 use super::burst::Burst;
-use super::burst_cap;
-use super::byte_growth;
 use super::evidence::Facts;
-use super::lone;
-use super::messages;
-use super::mid_write;
 use super::pauses::Context;
 use super::reading::Reading;
-use super::release;
-use super::round_growth;
-use super::same_level;
-use super::shaper;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 

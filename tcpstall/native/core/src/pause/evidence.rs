@@ -1,16 +1,25 @@
 //! Evidence of a pause between two bursts: frozen when the pause ends, settled when its flow is over.
 
+pub mod persist;
+pub(super) mod recovered;
+pub mod repair;
+mod room;
+mod several_short;
+pub(super) mod slowest_ack;
+mod tso;
+pub(super) mod unseen;
+
+use self::persist::Persist;
+use self::recovered::Recovered;
+use self::repair::PauseRepairs;
+use self::slowest_ack::SlowestAck;
+use self::unseen::Unseen;
 use super::LEAST_PAUSE;
 use super::bottleneck::AT_SENDER;
 use super::burst::Burst;
 use super::hole::Hole;
 use super::packed::packed;
-use super::persist::Persist;
 use super::reading::Backlog;
-use super::recovered::Recovered;
-use super::repair::PauseRepairs;
-use super::slowest_ack::SlowestAck;
-use super::unseen::Unseen;
 use crate::flow::End;
 use crate::packet_no::PacketNo;
 use crate::sender::cwnd::CongestionPhase;

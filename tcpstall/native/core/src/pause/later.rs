@@ -2,9 +2,9 @@
 //! it was frozen.
 
 use super::evidence::Facts;
+use super::evidence::repair::PauseRepairs;
+use super::evidence::unseen::Unseen;
 use super::hole::Hole;
-use super::repair::PauseRepairs;
-use super::unseen::Unseen;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 

@@ -1,10 +1,10 @@
 //! Notes on a pause while it lasts.
 
+use super::evidence::recovered::Recovered;
+use super::evidence::repair::PauseRepairs;
+use super::evidence::slowest_ack::SlowestAck;
+use super::evidence::unseen::Unseen;
 use super::rare_events::RareEvents;
-use super::recovered::Recovered;
-use super::repair::PauseRepairs;
-use super::slowest_ack::SlowestAck;
-use super::unseen::Unseen;
 use crate::flow::{Acked, Half, Short};
 use crate::packet_no::PacketNo;
 use crate::sender::Cwnd;

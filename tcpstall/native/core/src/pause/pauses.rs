@@ -1,5 +1,8 @@
 //! Settled pauses with their contexts: the rules read these and nothing else, and nothing changes them.
 
+mod after_recovery;
+mod before_report;
+
 use std::ops::Deref;
 
 use super::bottleneck::BusyPeriod;

@@ -1,7 +1,7 @@
 //! Events of a pause that few pauses have: kept apart, so that the notes on a pause stay small.
 
+use super::evidence::persist::Persist;
 use super::hole::Hole;
-use super::persist::Persist;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::evidence::repair::{Attempt, FirstCopy, PauseRepairs, Trigger};
 use super::kept::KeptPauses;
-use super::repair::{Attempt, FirstCopy, PauseRepairs, Trigger};
 use crate::flow::{Acked, Half};
 use crate::sender::timers;
 use crate::time::Nanos;

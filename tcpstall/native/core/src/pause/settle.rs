@@ -1,14 +1,17 @@
 //! Settles the frozen pauses of a flow that is over: each becomes a new value, with the facts that came after it and with what
 //! the whole flow has shown of its path, of the tap's place, of disorder and of the clock.
 
+mod coverage;
+mod cut_short;
+mod scale;
+mod some;
+mod whole_burst;
+
+use self::some::replace_some;
 use super::burst::{Burst, Clump};
-use super::coverage;
-use super::cut_short;
 use super::evidence::Facts;
+use super::evidence::unseen::Unseen;
 use super::later::Later;
-use super::scale;
-use super::some::replace_some;
-use super::unseen::Unseen;
 use crate::flow::ack_arrival::AT_HOST;
 use crate::flow::clock_steps::ClockSteps;
 use crate::flow::{Connection, End, Half};

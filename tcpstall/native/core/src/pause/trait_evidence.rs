@@ -1,8 +1,10 @@
 //! Feeds the traits with pauses, gives each context their evidence, and settles the congestion windows by them.
 
+mod merged_acks;
+pub(super) mod spare_segment;
+
 use super::burst::Burst;
 use super::evidence::Facts;
-use super::merged_acks;
 use super::pauses::Context;
 use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 use crate::sender::timers;

@@ -21,9 +21,9 @@ use super::LEAST_PAUSE;
 use super::bottleneck::BusyPeriod;
 use super::builder::Builder;
 use super::burst::Burst;
+use super::evidence::repair::Trigger;
 use super::over::Over;
 use super::pauses::Pauses;
-use super::repair::Trigger;
 use super::spikes::Spikes;
 use crate::flow::{
     Connection, End, Half, Sending, clock_steps::ClockSteps, connection::Effect, first_payload::FirstPayloads,

@@ -2,8 +2,8 @@
 
 use super::Builder;
 use crate::flow::Half;
+use crate::pause::evidence::repair::{Attempt, FirstCopy, Trigger};
 use crate::pause::losses::Losses;
-use crate::pause::repair::{Attempt, FirstCopy, Trigger};
 use crate::pause::repairs::{Again, RepairTotals};
 use crate::sender::Cwnd;
 use crate::sender::cwnd::CongestionPhase;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::flow::End;
 use crate::pause::Watch;
-use crate::pause::repair::PauseRepairs;
+use crate::pause::evidence::repair::PauseRepairs;
 use crate::seq::SeqNo;
 use crate::wire::{Address, Endpoint, Flags, Segment};
 

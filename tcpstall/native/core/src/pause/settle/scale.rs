@@ -1,6 +1,6 @@
 //! Infers a window scale that was not captured from how the flights fill the window.
 
-use super::evidence::Facts;
+use super::super::evidence::Facts;
 use super::some::replace_some;
 use crate::time::Nanos;
 

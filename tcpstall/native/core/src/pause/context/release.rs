@@ -1,7 +1,7 @@
 //! Events that may have released the data that ended a pause.
 
-use super::pauses::Context;
-use super::{Facts, LEAST_PAUSE};
+use super::super::pauses::Context;
+use super::super::{Facts, LEAST_PAUSE};
 use crate::flow::vantage::LONGEST_PATH;
 use crate::time::Nanos;
 
@@ -56,7 +56,7 @@ pub(super) fn are_late(run: &[Facts]) -> bool {
         all += 1;
         late += u32::from(pause.after_ack().is_some_and(|span| span > LEAST_PAUSE));
     }
-    all >= super::pauses::ALIKE && 2 * late >= all
+    all >= super::super::pauses::ALIKE && 2 * late >= all
 }
 
 impl Facts {

@@ -1,14 +1,14 @@
 //! PSH marks the end of what was written; a burst that ends without it ended in the middle of a write.
 
-use super::burst::Burst;
-use super::evidence::Facts;
-use super::pauses::Pause;
+use super::super::burst::Burst;
+use super::super::evidence::Facts;
+use super::super::pauses::Pause;
 use crate::sender::timers;
 use crate::wire::{Flags, Segment};
 
 impl Burst {
     /// Takes in the burst's newest frame.
-    pub(super) fn ends_with(&mut self, frame: &Segment) {
+    pub(in super::super) fn ends_with(&mut self, frame: &Segment) {
         (self.last_frame, self.pushed) = (frame.payload, frame.flags.has(Flags::PSH));
         self.closes = frame.flags.has(Flags::FIN);
         self.pushes += u32::from(self.pushed);

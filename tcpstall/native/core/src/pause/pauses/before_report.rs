@@ -1,7 +1,7 @@
 //! The part of a pause before the report of a loss let the sender begin the repair.
 
-use super::pauses::Rest;
-use super::{Facts, Pause, Trigger};
+use super::super::{Facts, Pause, Trigger};
+use super::Rest;
 
 impl Pause<'_> {
     /// The pause until its first retransmission, where a report of the loss triggered that, nothing had reported a loss when the

@@ -1,6 +1,6 @@
 //! Recognises a sender whose congestion window counts two segments at most for each ACK, by flights that fill such a window.
 
-use super::evidence::Facts;
+use super::super::evidence::Facts;
 use crate::traits::{BurstAndPause, Tail};
 
 /// Divisor of that window: the usual model has room for an eighth more at least, or the two cannot be told apart.

@@ -1,6 +1,6 @@
 //! Detects a sender that does not hold short writes back.
 
-use super::evidence::Facts;
+use super::Facts;
 use crate::time::Nanos;
 
 /// Writes in flight at once that no variant of Nagle's algorithm allows (RFC 896, Minshall's).

@@ -1,8 +1,8 @@
 //! A cap on what one ACK lets go: each ACK releases the same few segments, also where it covered more, so that less is in flight
 //! than before although nothing was lost. A congestion window lets at least as much go as the ACK covered (RFC 5681 §2).
 
-use super::evidence::Facts;
-use super::pauses::Context;
+use super::super::evidence::Facts;
+use super::super::pauses::Context;
 
 /// Smallest known cap (Linux before 3.x: packets in flight + 3).
 const SMALLEST: u32 = 3;

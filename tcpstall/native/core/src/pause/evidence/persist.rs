@@ -1,6 +1,6 @@
 //! A window that was shut, or as good as shut, during a pause: its smallest size and the sender's probes.
 
-use super::packed::packed;
+use super::super::packed::packed;
 
 /// Probes of the sender and answers of the peer.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -19,19 +19,19 @@ packed!(Persist { window, probe_bytes, answered, unheard });
 
 impl Persist {
     /// Takes in the peer's announcement that its window is shut.
-    pub(super) fn at(&mut self, window: i64) {
+    pub(in super::super) fn at(&mut self, window: i64) {
         self.window = Some(self.window.map_or(window, |least| least.min(window)));
     }
 
     /// Takes in a probe of the sender.
-    pub(super) fn probed(&mut self, payload: u32) {
+    pub(in super::super) fn probed(&mut self, payload: u32) {
         self.probe_bytes = Some(self.probe_bytes.map_or(payload, |most| most.max(payload)));
         self.unheard += 1;
     }
 
     /// Takes in a segment of the peer.
     #[inline]
-    pub(super) fn heard(&mut self) {
+    pub(in super::super) fn heard(&mut self) {
         self.answered += u32::from(self.unheard > 0);
         self.unheard = 0;
     }

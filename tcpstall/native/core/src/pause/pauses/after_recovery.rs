@@ -1,7 +1,7 @@
 //! The rest of a pause after a recovery that ended inside it.
 
-use super::Trigger;
-use super::pauses::{Context, Pause, Rest};
+use super::super::Trigger;
+use super::{Context, Pause, Rest};
 use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 use crate::traits::Read;

@@ -4,10 +4,10 @@
 //! By its timestamp a packet left its TCP long before it passed the tap. Where the time since the packet before it is
 //! proportional to its own size, and most packets that were held make the same rate, that rate is the queue's.
 
+use super::super::bottleneck::BusyPeriod;
+use super::super::evidence::Facts;
+use super::super::pauses::Context;
 use super::beat::{is_same_pace, rate};
-use super::bottleneck::BusyPeriod;
-use super::evidence::Facts;
-use super::pauses::Context;
 
 /// Pauses of the same rate that are no accident.
 const MANY: usize = 8;

@@ -1,6 +1,6 @@
 //! Replaces some pauses of a list.
 
-use super::evidence::Facts;
+use super::super::evidence::Facts;
 
 /// The pauses, those that `is_meant` as `replaced` returns them. No other pause is moved.
 pub(super) fn replace_some(

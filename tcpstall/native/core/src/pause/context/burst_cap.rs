@@ -1,7 +1,7 @@
 //! Detects turns whose first burst was cut short with more to send: at which count, and whether the count grows.
 
-use super::evidence::Facts;
-use super::pauses::Context;
+use super::super::evidence::Facts;
+use super::super::pauses::Context;
 use super::per_ack;
 
 /// Acknowledged segments without growth after which a count is no congestion window: a full congestion window grows at

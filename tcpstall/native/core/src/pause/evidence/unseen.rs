@@ -1,6 +1,6 @@
 //! Packets that the capture lacks around a pause, as far as other packets prove it.
 
-use super::packed::packed;
+use super::super::packed::packed;
 use crate::time::Nanos;
 
 /// Packets missing from the capture around a pause.

@@ -1,8 +1,8 @@
 //! ACKs of a burst that may still have been under way when it ended: they passed the tap before its distance was known.
 
-use super::burst::Burst;
-use super::evidence::Facts;
-use super::unseen::Unseen;
+use super::super::burst::Burst;
+use super::super::evidence::Facts;
+use super::super::evidence::unseen::Unseen;
 use crate::time::Nanos;
 
 /// ACKs of new data that passed the tap since a burst began, while nothing was known of the tap's distance from the sender.

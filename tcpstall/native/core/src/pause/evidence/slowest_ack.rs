@@ -1,6 +1,6 @@
 //! The ACKs inside one pause: the round trip that they measured, and the peer's silence before them.
 
-use super::packed::packed;
+use super::super::packed::packed;
 use crate::flow::Acked;
 use crate::time::Nanos;
 
@@ -23,13 +23,13 @@ packed!(SlowestAck { rtt, silence, out, flight, first, last });
 
 impl SlowestAck {
     /// No ACK came.
-    pub(super) fn is_blank(&self) -> bool {
+    pub(in super::super) fn is_blank(&self) -> bool {
         *self == SlowestAck::default()
     }
 
     /// Takes in an ACK of new data; the ACK of new data before it came at `heard`.
     #[inline]
-    pub(super) fn hears(&mut self, acked: &Acked, heard: Nanos) {
+    pub(in super::super) fn hears(&mut self, acked: &Acked, heard: Nanos) {
         if self.first.is_none() {
             self.first = Some(acked.time);
             self.flight = acked.flight_before;

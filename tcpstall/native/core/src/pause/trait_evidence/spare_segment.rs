@@ -1,8 +1,8 @@
 //! Finds senders that leave just a segment of the peer's window unused: they compare the room with the MSS of the SYNs, which does
 //! not count the options of each segment (RFC 6691 §2).
 
-use super::evidence::Facts;
-use super::pauses::Context;
+use super::super::evidence::Facts;
+use super::super::pauses::Context;
 
 /// Waits beside one unused segment from which that is no accident.
 const OFTEN: usize = 3;
@@ -10,7 +10,7 @@ const OFTEN: usize = 3;
 const MOST: usize = 4;
 
 /// Counts the sizes of the window at which the sender left a segment of it unused; each segment carries so many bytes of `options`.
-pub(super) fn find(pauses: &[Facts], contexts: &mut [Context], options: u32) {
+pub(in super::super) fn find(pauses: &[Facts], contexts: &mut [Context], options: u32) {
     let left = |pause: &Facts| left_segments(pause, i64::from(options));
     let (mut windows, mut others) = (Vec::new(), 0);
     for pause in pauses {

@@ -7,7 +7,7 @@
 //! segment too (lwIP's `tcp_write` leaves PSH out then), but at the same flight each round trip, and a congestion window that
 //! counts bytes grows with each.
 
-use super::evidence::Facts;
+use super::super::evidence::Facts;
 use super::some::replace_some;
 use crate::time::Nanos;
 
@@ -67,12 +67,12 @@ fn marks_ends(pauses: &[Facts]) -> bool {
 
 impl Facts {
     /// The flight is a whole number of full segments.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(in super::super) fn is_whole(&self) -> bool {
         self.flight_at_start % i64::from(self.mss.max(1)) == 0
     }
 
     /// The flight is of frames of one size, although that is none that the SYNs announced.
-    pub(super) fn is_even(&self) -> bool {
+    pub(in super::super) fn is_even(&self) -> bool {
         let (burst, frame) = (&self.before, i64::from(self.before.first_frame));
         frame > 0
             && burst.frames > 1

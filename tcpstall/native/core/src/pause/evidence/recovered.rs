@@ -7,19 +7,19 @@ use crate::time::Nanos;
 pub struct Recovered {
     /// Time when that ACK reached the sender.
     pub at: Nanos,
-    pub(super) flight: i64,
-    pub(super) segments: u32,
-    pub(super) room: Option<i64>,
-    pub(super) window: Option<i64>,
-    pub(super) cwnd: u32,
-    pub(super) acks: u32,
-    pub(super) acked: i64,
-    pub(super) hints: u32,
+    pub(in super::super) flight: i64,
+    pub(in super::super) segments: u32,
+    pub(in super::super) room: Option<i64>,
+    pub(in super::super) window: Option<i64>,
+    pub(in super::super) cwnd: u32,
+    pub(in super::super) acks: u32,
+    pub(in super::super) acked: i64,
+    pub(in super::super) hints: u32,
 }
 
 impl Recovered {
     /// The same end of a recovery, with another time of the ACK.
-    pub(super) fn moved(self, moved: impl Fn(Nanos) -> Nanos) -> Recovered {
+    pub(in super::super) fn moved(self, moved: impl Fn(Nanos) -> Nanos) -> Recovered {
         Recovered { at: moved(self.at), ..self }
     }
 }

@@ -3,9 +3,9 @@
 //! Several bursts in a row end in the middle of a write, and the peer's window has room. Then a window of the sender cuts them,
 //! and one that grows from round trip to round trip is the congestion window (RFC 5681 §3.1): no buffer does.
 
+use super::super::evidence::Facts;
+use super::super::pauses::Context;
 use super::byte_growth::is_climb;
-use super::evidence::Facts;
-use super::pauses::Context;
 
 /// Divisor of a round trip: after a shorter silence a burst is a piece of the same flight.
 const APART: i64 = 2;

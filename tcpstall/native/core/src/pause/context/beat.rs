@@ -4,9 +4,9 @@
 //! at the tick of a timer rests as long after one segment as after two. Nagle's algorithm cuts such writes to whole
 //! segments, so that the bursts alone look paced.
 
-use super::burst::Burst;
-use super::evidence::Facts;
-use super::pauses::Context;
+use super::super::burst::Burst;
+use super::super::evidence::Facts;
+use super::super::pauses::Context;
 use crate::time::Nanos;
 
 /// Largest difference between rates of one pace.

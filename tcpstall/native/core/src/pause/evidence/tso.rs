@@ -1,7 +1,7 @@
 //! Reads at a tap away from the sender in how many frames a flight left: Linux marks the end of each frame of several
 //! segments with PSH (`__tcp_transmit_skb`, since 5.5).
 
-use super::evidence::Facts;
+use super::Facts;
 use crate::sender::cwnd::CongestionPhase;
 
 /// Nanoseconds of the pacing rate that Linux puts into one frame: `tcp_tso_autosize` shifts it by `sk_pacing_shift`, 10.
@@ -70,7 +70,7 @@ impl Facts {
     /// for a third of it, that writer fills frames as large as the pacing rate allows. So each ACK released a frame of
     /// its own, as a window does: in pairs where the peer acknowledges every second segment (RFC 5681 §4.2).
     /// `None` where the frames show nothing.
-    pub(super) fn left_in_small_frames(&self) -> Option<bool> {
+    pub(in super::super) fn left_in_small_frames(&self) -> Option<bool> {
         let (burst, mss) = (&self.before, u64::from(self.mss));
         let whole = mss > 0 && burst.bytes.is_multiple_of(mss) && burst.pushes > 0 && !self.short_segment_out;
         let known = self.cwnd_known && self.losses == 0;

@@ -1,6 +1,6 @@
 //! Room in the windows that the sender did not use: another reason held its data.
 
-use super::evidence::Facts;
+use super::Facts;
 
 impl Facts {
     /// The data left at once at an ACK, although an earlier ACK had made room for it in both windows: each ACK of new data

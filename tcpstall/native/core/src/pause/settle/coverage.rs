@@ -1,6 +1,6 @@
 //! Detects ACKs that reached the sender and are not in the capture.
 
-use super::evidence::Facts;
+use super::super::evidence::Facts;
 use crate::sender::timers;
 use crate::time::Nanos;
 

@@ -1,7 +1,7 @@
 //! Rebuilds the data in flight of pauses from before the tap's distance was known.
 
-use super::evidence::Facts;
-use super::unseen::Unseen;
+use super::super::evidence::Facts;
+use super::super::evidence::unseen::Unseen;
 
 impl Facts {
     /// The pause corrected if its ACKs counted as soon as they passed the tap, because its distance was not known yet. A burst

@@ -67,5 +67,5 @@ pub struct PauseRepairs {
     /// Bytes in flight when the first lost segment was first sent, that segment included.
     pub congestion_point: Option<i64>,
     /// The first retransmission.
-    pub(super) first: FirstCopy,
+    pub(in super::super) first: FirstCopy,
 }

@@ -1,7 +1,7 @@
 //! Finds pauses beside which no other shows a sender that always has more to send.
 
-use super::evidence::Facts;
-use super::pauses::{ALIKE, Context, Pause};
+use super::super::evidence::Facts;
+use super::super::pauses::{ALIKE, Context, Pause};
 
 /// Notes these pauses; the plateaus are known.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {

@@ -4,8 +4,8 @@
 //! than the one before: up to twofold in slow start, and by up to a segment in congestion avoidance (RFC 5681 §3.1). A
 //! buffer is constant or swings.
 
-use super::evidence::Facts;
-use super::pauses::Context;
+use super::super::evidence::Facts;
+use super::super::pauses::Context;
 use crate::time::Nanos;
 
 /// Flights of a climb, if each step is one of slow start: the third confirms the first two.

@@ -1,7 +1,7 @@
 //! Flights alike to the byte were held by the same limit: what one plateau shows of it holds for the others of the flow.
 
-use super::evidence::Facts;
-use super::pauses::Context;
+use super::super::evidence::Facts;
+use super::super::pauses::Context;
 
 /// Flights of whole segments at one level from which that level is a limit's.
 const ALIKE: usize = 3;

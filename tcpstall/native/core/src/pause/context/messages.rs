@@ -5,8 +5,8 @@
 //! messages; file protocols answer a limited number of requests at a time. TCP sees a flat flight below every window, as of a
 //! send buffer. But a buffer is refilled, and a congestion window lets go, at the ACKs that come before the message.
 
-use super::Facts;
-use super::pauses::Context;
+use super::super::Facts;
+use super::super::pauses::Context;
 
 /// Waits that went on at a message, with ACKs before it that let nothing go, from which that is a habit, and their share of all
 /// that went on at a message: one in four, because the ACKs of a small window come together.
