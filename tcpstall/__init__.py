@@ -7,7 +7,7 @@ from tcpstall import _core
 from tcpstall.lazy import importer
 
 if TYPE_CHECKING:
-    from tcpstall.archive.scan import scan
+    from tcpstall.archive.scanning.scan import scan
     from tcpstall.causes import Cause
     from tcpstall.errors import CannotOpen, NotACapture, TcpstallError
     from tcpstall.model import (
@@ -71,7 +71,7 @@ _ELSEWHERE = {
     "TcpstallError": "errors",
     "CaptureTrust": "trust",
     "Trust": "trust",
-    "scan": "archive.scan",
+    "scan": "archive.scanning.scan",
 }
 """Modules of the names that the model has not."""
 

@@ -34,7 +34,7 @@ def streams(captures: Sequence[str], *, merge: bool, separate: bool) -> Streams:
         raise click.UsageError("--merge reads all captures as one, --separate each by itself: give one of them")
     if separate or len(captures) < 2:
         return Streams(sets=(), missing_before=())
-    from tcpstall.archive.rotation import sets
+    from tcpstall.archive.captures.rotation import sets
 
     own, missing = sets(captures)
     return Streams(sets=[0] * len(captures) if merge else own, missing_before=missing)

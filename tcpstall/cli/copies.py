@@ -26,7 +26,7 @@ _PIECE = 1 << 16
 
 def copy_of(name: str) -> tuple[str, CannotOpen | None]:
     """A file with the capture's content, until the command ends; or the name of no file, and why there is none."""
-    from tcpstall.archive.local_copies import copied
+    from tcpstall.archive.captures.local_copies import copied
 
     target = _new_name()
     try:
@@ -43,7 +43,7 @@ def copy_of(name: str) -> tuple[str, CannotOpen | None]:
 
 def joined_copy(captures: Sequence[tuple[str, str]]) -> str:
     """A file with several captures, (name, file) each, behind each other. Raises CannotOpen."""
-    from tcpstall.archive.local_copies import joined
+    from tcpstall.archive.captures.local_copies import joined
 
     target = _new_name()
     joined(captures, target)

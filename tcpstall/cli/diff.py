@@ -124,7 +124,7 @@ def _of_stores(stores: Sequence[str], form: str, typed: Collection[str], which: 
     meant = replace(chosen(which), since_ns=start_ns, until_ns=end_ns)
     answer = Form(form=form, output=None)
     with asked(stores, answer, meant) as session:
-        from tcpstall.archive.spans import changes
+        from tcpstall.archive.asking.spans import changes
 
         found = changes(session, before, after, meant, which["top"])
     from tcpstall.report.archive.changes import CHANGE_COLUMNS, change_rows, render_changes

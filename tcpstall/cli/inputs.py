@@ -12,7 +12,7 @@ from tcpstall.cli.flow_option import InStore
 from tcpstall.errors import CannotOpen
 
 if TYPE_CHECKING:
-    from tcpstall.archive.stored_flow import StoredFlow
+    from tcpstall.archive.asking.stored_flow import StoredFlow
 
 __all__ = ["Inputs", "inputs", "is_elsewhere"]
 
@@ -61,7 +61,7 @@ class Inputs:
             return None
         from pathlib import Path
 
-        from tcpstall.archive.open_members import opened, reason
+        from tcpstall.archive.captures.open_members import opened, reason
 
         try:
             copy, error = self._copies.get(name, ("", None))
@@ -76,8 +76,8 @@ def is_elsewhere(name: str) -> bool:
     """A URL or a member of an archive, as the scanner names them; such an archive exists, a URL is not asked for."""
     if "://" not in name and "!/" not in name:
         return False
-    from tcpstall.archive import remote
-    from tcpstall.archive.open_members import split
+    from tcpstall.archive.captures import remote
+    from tcpstall.archive.captures.open_members import split
 
     return remote.is_url(name) or remote.local(name) != name or split(name)[1] is not None
 
@@ -115,7 +115,7 @@ def inputs(
 
 
 def _found(store: str, named: InStore) -> "StoredFlow":
-    from tcpstall.archive.stored_flow import stored_flow
+    from tcpstall.archive.asking.stored_flow import stored_flow
     from tcpstall.cli.store_query import Form, asked
 
     with asked((store,), Form(form="table", output=None)) as session:
@@ -124,7 +124,7 @@ def _found(store: str, named: InStore) -> "StoredFlow":
 
 def _holding(flow: "StoredFlow", max_expansion: int | None) -> Inputs:
     """The captures of a stored flow as one stream, with that flow alone selected."""
-    from tcpstall.archive.stored_flow import number_in
+    from tcpstall.archive.asking.stored_flow import number_in
 
     read_as = Streams(sets=(), missing_before=())
     if len(flow.captures) > 1:

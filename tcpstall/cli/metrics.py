@@ -73,7 +73,7 @@ def command(
     Counters go on from run to run and never step back, whatever is scanned again or forgotten: the store keeps them, so
     it must be writable. `scan --metrics` writes the same metrics when a scan ends.
     """  # fmt: skip
-    from tcpstall.archive.exporting import exported, samples
+    from tcpstall.archive.asking.exporting import exported, samples
     from tcpstall.metrics.exposition import exposed
 
     if listen is not None:

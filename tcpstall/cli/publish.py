@@ -26,18 +26,18 @@ def command(folder: Path, kind: str | None, anonymise: bool, key_file: Path | No
     up to date: a version that is replaced stays for an hour. With --delta or --iceberg DIR has a table for each of the
     store's instead, and the command replaces its rows. With --anonymise the files are copies.
     """
-    from tcpstall.archive.pruned import missing
-    from tcpstall.archive.store import Store
+    from tcpstall.archive.asking.pruned import missing
+    from tcpstall.archive.storing.store import Store
 
     lost = list(missing(Store.open(store)))
     key = key_of(anonymise, key_file)
     if kind is None:
-        from tcpstall.archive.publishing import CURRENT, published
+        from tcpstall.archive.maintenance.publishing import CURRENT, published
 
         version = published(store, folder, key=key)
         done = f"{folder / CURRENT} is {version.name} now"
     else:
-        from tcpstall.archive.lakes import exported
+        from tcpstall.archive.maintenance.lakes import exported
 
         counts = exported(store, folder, kind, key=key)
         done = f"{folder} has {counted(sum(counts.values()), 'row')} in {counted(len(counts), 'table')} now"

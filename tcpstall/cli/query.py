@@ -11,7 +11,7 @@ from tcpstall.cli.store_query import Form, asked, form_options, parquet_file, wr
 from tcpstall.errors import CannotAnswer, ExitCode
 
 if TYPE_CHECKING:
-    from tcpstall.archive.session import Session
+    from tcpstall.archive.asking.session import Session
 
 __all__ = ["command"]
 
@@ -30,7 +30,7 @@ def _print_columns() -> None:
 
 
 def _print_questions() -> None:
-    from tcpstall.archive.saved import questions
+    from tcpstall.archive.asking.saved import questions
     from tcpstall.cli.terminal import console, show
     from tcpstall.report.archive.documentation import render_questions
 
@@ -108,7 +108,7 @@ def command(sql: str, stores: tuple[str, ...], values: tuple[tuple[str, str], ..
     if not _is_text(sql):
         raise click.BadParameter("it is not UTF-8", param_hint="SQL")
     if sql.startswith("@"):
-        from tcpstall.archive.saved import named
+        from tcpstall.archive.asking.saved import named
 
         sql = named(sql[1:]).sql
     if form["form"] == "parquet":

@@ -17,9 +17,9 @@ from tcpstall.errors import ExitCode
 from tcpstall.units import counted, duration, number, size
 
 if TYPE_CHECKING:
-    from tcpstall.archive.progress import Summary
-    from tcpstall.archive.repeat import Wanted
-    from tcpstall.archive.scan import Executor
+    from tcpstall.archive.planning.repeat import Wanted
+    from tcpstall.archive.scanning.progress import Summary
+    from tcpstall.archive.scanning.scan import Executor
 
 __all__ = ["command"]
 
@@ -122,15 +122,15 @@ def command(
     command goes on after it was killed, and takes in what is new or changed. What is damaged is a row in `errors`; what
     the system does not let be read is skipped with a line and exit code 3, and tried again by the next scan.
     """  # fmt: skip
-    from tcpstall.archive.interpreters import RARELY, Interpreters
+    from tcpstall.archive.scanning.interpreters import RARELY, Interpreters
 
     gc.set_threshold(*RARELY)
     interpreters = Interpreters()
     click.get_current_context().call_on_close(interpreters.close)
     if dask is None and not Path(store, "store.json").exists():
         interpreters.prepare(1)  # all captures are new, and an interpreter loads beside this one
-    from tcpstall.archive.scan import scan
-    from tcpstall.archive.task import Options
+    from tcpstall.archive.scanning.scan import scan
+    from tcpstall.archive.scanning.task import Options
     from tcpstall.cli.scan_progress import rounds, waiting, watchers
 
     workers = _workers(jobs, memory_bytes)
@@ -160,7 +160,7 @@ def command(
 
 
 def _wanted(older_than: str | None, *, again: bool, watch: bool) -> "Wanted":
-    from tcpstall.archive.repeat import always, never, written_before
+    from tcpstall.archive.planning.repeat import always, never, written_before
 
     if older_than is not None and not again:
         raise click.UsageError("--older-than-version narrows --again: give both")
@@ -175,13 +175,13 @@ def _wanted(older_than: str | None, *, again: bool, watch: bool) -> "Wanted":
 
 
 def _cluster(address: str, workers: int) -> "Executor":
-    from tcpstall.archive import cluster
+    from tcpstall.archive.scanning import cluster
 
     return partial(cluster.run, address=address, jobs=workers)
 
 
 def _workers(jobs: int | None, memory_bytes: int | None) -> int:
-    from tcpstall.archive import local
+    from tcpstall.archive.scanning import local
 
     workers = jobs or local.processors()
     if memory_bytes is None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
-from tcpstall.archive import progress as following
-from tcpstall.archive.progress import Nobody, Several, Summary
-from tcpstall.archive.sets import Skipped
-from tcpstall.archive.task import Done
+from tcpstall.archive.planning.sets import Skipped
+from tcpstall.archive.scanning import progress as following
+from tcpstall.archive.scanning.progress import Nobody, Several, Summary
+from tcpstall.archive.scanning.task import Done
 from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.progress import drawn
 from tcpstall.cli.signals import until_terminated
@@ -37,7 +37,7 @@ def watchers(store: str, metrics: Path | None, log: str | None) -> Iterator[foll
     with ExitStack() as stack:
         several: list[following.Progress] = [stack.enter_context(Screen())]
         if metrics is not None or log is not None:
-            from tcpstall.archive.metrics import Log, Metrics
+            from tcpstall.archive.scanning.metrics import Log, Metrics
 
         if metrics is not None:
             several.append(Metrics(metrics, store))

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from typing import Any
 
-from tcpstall.archive.exporting import exported, samples
+from tcpstall.archive.asking.exporting import exported, samples
 from tcpstall.cli.exits import complain
 from tcpstall.cli.signals import until_terminated
 from tcpstall.errors import CannotWrite, ExitCode, TcpstallError

@@ -16,8 +16,8 @@ from tcpstall.units import counted, date, number, size
 from tcpstall.untrusted import in_terminal
 
 if TYPE_CHECKING:
-    from tcpstall.archive.forget import Which
-    from tcpstall.archive.store import Store
+    from tcpstall.archive.maintenance.forget import Which
+    from tcpstall.archive.storing.store import Store
 
 __all__ = ["command"]
 
@@ -31,8 +31,8 @@ def command() -> None:
 @store_given
 def info(store: str) -> ExitCode:
     """Say what is in a store: rows, files and bytes of each table, and the days that it spans."""
-    from tcpstall.archive.damaged_parts import refused
-    from tcpstall.archive.store import TABLES, Store
+    from tcpstall.archive.storing.damaged_parts import refused
+    from tcpstall.archive.storing.store import TABLES, Store
 
     opened = Store.open(store)
     if found := opened.faults(opened.all_parts()):
@@ -71,7 +71,7 @@ def forget(
     Captures that are named, and those of which no flow is left, are forgotten too. They stay known: only `tcpstall scan
     --again` takes them in again. A name or glob without a slash is compared with the last part of captures' names.
     """  # fmt: skip
-    from tcpstall.archive.forget import Which
+    from tcpstall.archive.maintenance.forget import Which
 
     if capture is None and network is None and before is None and sensor is None:
         raise click.UsageError("say what to forget: give --capture, --host, --before or --sensor")
@@ -93,7 +93,7 @@ def prune(age_ns: int | None, keep_bytes: int | None, dry_run: bool, store: str)
 
     It is `tcpstall store forget --before`, counted from today or from the store's size.
     """
-    from tcpstall.archive.forget import Which, first_day_within
+    from tcpstall.archive.maintenance.forget import Which, first_day_within
 
     if age_ns is None and keep_bytes is None:
         raise click.UsageError("say what to keep: give --older-than or --keep")
@@ -110,9 +110,9 @@ def prune(age_ns: int | None, keep_bytes: int | None, dry_run: bool, store: str)
 
 def _forgotten(store: str, which: "Callable[[Store], Which]", *, dry_run: bool) -> dict[str, int]:
     """Prints and returns the number of deleted rows by table, or of those that would be deleted."""
-    from tcpstall.archive.damaged_parts import refused
-    from tcpstall.archive.forget import forget, to_forget
-    from tcpstall.archive.store import Store
+    from tcpstall.archive.maintenance.forget import forget, to_forget
+    from tcpstall.archive.storing.damaged_parts import refused
+    from tcpstall.archive.storing.store import Store
 
     opened = Store.open(store)  # to forget makes no store where there is none
     if dry_run:
@@ -134,8 +134,8 @@ def _forgotten(store: str, which: "Callable[[Store], Which]", *, dry_run: bool) 
 @store_given
 def compact(store: str) -> ExitCode:
     """Merge small files and bring those of older versions up to date, as each scan does when it ends."""
-    from tcpstall.archive.store import TABLES, Store
-    from tcpstall.archive.upkeep import compacted
+    from tcpstall.archive.maintenance.upkeep import compacted
+    from tcpstall.archive.storing.store import TABLES, Store
 
     with Store.writing(store) as opened:
         before = sum(len(opened.parts(table)) for table in TABLES)
@@ -155,9 +155,9 @@ def check(repair: bool, store: str) -> ExitCode:
     to the store's folder `damaged`, questions are answered from the rest, and the next scan reads the captures again
     whose rows were lost.
     """  # fmt: skip
-    from tcpstall.archive.check import checked
-    from tcpstall.archive.repair import repaired
-    from tcpstall.archive.storage import at
+    from tcpstall.archive.maintenance.check import checked
+    from tcpstall.archive.maintenance.repair import repaired
+    from tcpstall.archive.storing.storage import at
 
     if repair:
         for name, what in repaired(store).problems.items():

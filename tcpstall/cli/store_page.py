@@ -72,10 +72,10 @@ def store_page(stores: Sequence[str], output: Path, which: Which, *, top: int | 
     """Queries the stores and writes the page."""
     meant = chosen(which)
     with asked(stores, Form(form="html", output=None), meant) as session:
-        from tcpstall.archive.findings import findings
-        from tcpstall.archive.overview import overview
-        from tcpstall.archive.questions import top as worst_of
-        from tcpstall.archive.trend import trend
+        from tcpstall.archive.asking.findings import findings
+        from tcpstall.archive.asking.overview import overview
+        from tcpstall.archive.asking.questions import top as worst_of
+        from tcpstall.archive.asking.trend import trend
         from tcpstall.report.html import finely
 
         tell_flows_without(stores, session, meant)

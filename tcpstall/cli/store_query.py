@@ -16,8 +16,8 @@ from tcpstall.units import counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tcpstall.archive.session import Session
-    from tcpstall.archive.where import Chosen
+    from tcpstall.archive.asking.session import Session
+    from tcpstall.archive.asking.where import Chosen
 
 __all__ = ["Form", "asked", "form_options", "parquet_file", "tell_flows_without", "write"]
 
@@ -46,8 +46,8 @@ def asked(
 ) -> Iterator["Session"]:
     """A session over the stores, each counted once, or over the selected part, that may write `output`."""
     _check(form)
-    from tcpstall.archive.pruned import missing, sound
-    from tcpstall.archive.session import session
+    from tcpstall.archive.asking.pruned import missing, sound
+    from tcpstall.archive.asking.session import session
 
     opened = [(given, sound(given, chosen)) for given in dict.fromkeys(stores)]
     once = {store.url: (given, store) for given, store in opened}
@@ -63,7 +63,7 @@ def asked(
 
 def tell_flows_without(stores: Sequence[str], session: "Session", chosen: "Chosen") -> None:
     """Warns where the answer lacks the findings of some flows."""
-    from tcpstall.archive.findings import flows_without
+    from tcpstall.archive.asking.findings import flows_without
 
     if flows := flows_without(session, chosen):
         were = "was" if flows == 1 else "were"
@@ -85,7 +85,7 @@ def write(
         if form["form"] == "table":
             _show(shown)
         elif form["form"] == "parquet":
-            from tcpstall.archive.export import write_parquet
+            from tcpstall.archive.asking.export import write_parquet
 
             with parquet_file(form) as unfinished:
                 write_parquet(columns, rows, unfinished)

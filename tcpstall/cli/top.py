@@ -45,11 +45,11 @@ def command(stores: tuple[str, ...], by: By | Literal["finding"], top: int, **wh
     with asked(stores, form, meant) as session:
         tell_flows_without(stores, session, meant)
         if by == "finding":
-            from tcpstall.archive.findings import findings
+            from tcpstall.archive.asking.findings import findings
 
             found = findings(session, meant, top)
         else:
-            from tcpstall.archive import questions
+            from tcpstall.archive.asking import questions
 
             losses = questions.top(session, by, meant, top)
     if by == "finding":

@@ -38,7 +38,7 @@ def command(stores: tuple[str, ...], every: Every, top: int, **which: Unpack[_As
     meant = chosen(which)
     form = Form(form=which["form"], output=which["output"])
     with asked(stores, form, meant) as session:
-        from tcpstall.archive.trend import trend
+        from tcpstall.archive.asking.trend import trend
 
         found = trend(session, every, meant, top)
     from tcpstall.cli.terminal import has_braille

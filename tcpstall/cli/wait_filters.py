@@ -12,7 +12,7 @@ from tcpstall.lost_time import Span
 from tcpstall.model import Endpoint
 
 if TYPE_CHECKING:
-    from tcpstall.archive.where import Chosen
+    from tcpstall.archive.asking.where import Chosen
 
 __all__ = [
     "SERVICE",
@@ -165,7 +165,7 @@ which_options = together(
 
 def chosen(which: Which) -> "Chosen":
     """The selected waits. Times must be absolute, because a store has no first packet."""
-    from tcpstall.archive.where import Chosen
+    from tcpstall.archive.asking.where import Chosen
 
     since, until = _absolute(which.get("since")), _absolute(which.get("until"))
     if since is not None and until is not None and until <= since:

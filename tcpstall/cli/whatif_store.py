@@ -15,7 +15,7 @@ from tcpstall.cli.wait_filters import chosen, sensor_option, within_option
 from tcpstall.errors import ExitCode, NothingToShow
 
 if TYPE_CHECKING:
-    from tcpstall.archive.stored_flow import StoredFlow
+    from tcpstall.archive.asking.stored_flow import StoredFlow
     from tcpstall.model import Endpoint
     from tcpstall.whatif import Change, Forecast
 
@@ -68,7 +68,7 @@ def over_store(
         raise click.UsageError(
             "reuse-connection needs all connections of a capture: give CAPTURE and --service instead of --store"
         )
-    from tcpstall.archive.predicting import predicted
+    from tcpstall.archive.asking.predicting import predicted
     from tcpstall.cli.store_query import Form, asked
 
     meant = chosen(
@@ -109,7 +109,7 @@ def over_store(
 def _replayed(
     captures: Sequence[str], flows: Sequence["StoredFlow"], together: Sequence["Change"]
 ) -> list["Forecast | None"]:
-    from tcpstall.archive.stored_flow import numbers_in
+    from tcpstall.archive.asking.stored_flow import numbers_in
     from tcpstall.whatif import whatif
 
     read_of = Inputs(tuple(captures), streams=streams(captures, merge=len(captures) > 1, separate=False))

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 from anyio.from_thread import check_cancelled
 
 from tcpstall import _core
-from tcpstall.archive.rotation import sets
+from tcpstall.archive.captures.rotation import sets
 from tcpstall.errors import UNREAD, NothingToShow
 from tcpstall.findings import first_to_see
 from tcpstall.model import Analysis, Flow, Sort, analyze, raise_unreadable

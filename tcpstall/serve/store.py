@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from tcpstall.archive.pruned import missing, sound
-from tcpstall.archive.session import Session, session
+from tcpstall.archive.asking.pruned import missing, sound
+from tcpstall.archive.asking.session import Session, session
 from tcpstall.errors import CannotAnswer
 from tcpstall.report.archive.answers import plain
 from tcpstall.serve import asked

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import plan, to_do
-from tcpstall.archive.scan import scan
+from tcpstall.archive.planning import plan, to_do
+from tcpstall.archive.scanning.scan import scan
 from tests.archive.here import here
 from tests.cli.conftest import environment
 from tests.tools.bench.archive import BROKEN, Rotating

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from tcpstall.archive.asking.session import session
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
+from tcpstall.archive.storing.store import Store
 
 __all__ = ["counted", "rows"]
 

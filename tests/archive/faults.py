@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tcpstall.archive.task import Options
+from tcpstall.archive.scanning.task import Options
 
 __all__ = ["InWorkers", "Steps", "killed", "refused"]
 

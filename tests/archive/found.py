@@ -1,6 +1,6 @@
 """Inputs that a search finds, by their names."""
 
-from tcpstall.archive.discovery import Input, Tally, find
+from tcpstall.archive.captures.discovery import Input, Tally, find
 
 __all__ = ["NOISE", "failed", "found", "readable"]
 

@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from tcpstall.archive.plan import Task
-from tcpstall.archive.task import Done, Options, scan_task
+from tcpstall.archive.planning.plan import Task
+from tcpstall.archive.scanning.task import Done, Options, scan_task
 
 __all__ = ["here"]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import task
-from tcpstall.archive.progress import Nobody, Progress, Summary
-from tcpstall.archive.repeat import Wanted, always, never, version, written_before
-from tcpstall.archive.scan import scan
-from tcpstall.archive.task import Done
+from tcpstall.archive.planning.repeat import Wanted, always, never, version, written_before
+from tcpstall.archive.scanning import task
+from tcpstall.archive.scanning.progress import Nobody, Progress, Summary
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Done
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, ExitCode
 from tests.archive.conftest import rotated, single

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import upkeep
-from tcpstall.archive.plan import Task
-from tcpstall.archive.scan import scan
-from tcpstall.archive.store import Commit, Store
-from tcpstall.archive.task import Done, Options, scan_task
+from tcpstall.archive.maintenance import upkeep
+from tcpstall.archive.planning.plan import Task
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Done, Options, scan_task
+from tcpstall.archive.storing.store import Commit, Store
 from tests.archive.conftest import single
 from tests.archive.contents import rows
 from tests.archive.here import here

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import plan, to_do, watch
-from tcpstall.archive.open_members import Opener
-from tcpstall.archive.progress import Nobody, Summary
-from tcpstall.archive.scan import scan
-from tcpstall.archive.store import Store
-from tcpstall.archive.tar import Window
-from tcpstall.archive.task import Done
+from tcpstall.archive.captures import watch
+from tcpstall.archive.captures.open_members import Opener
+from tcpstall.archive.captures.tar import Window
+from tcpstall.archive.planning import plan, to_do
+from tcpstall.archive.scanning.progress import Nobody, Summary
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Done
+from tcpstall.archive.storing.store import Store
 from tests.archive.conftest import rotated, single
 from tests.archive.contents import Rows, rows
 from tests.archive.here import here
@@ -106,7 +107,7 @@ def test_an_archive_that_was_read_to_its_end_is_not_opened_again(
     def never(self: object, name: str) -> None:
         pytest.fail(f"{name} was opened")
 
-    monkeypatch.setattr("tcpstall.archive.open_members.Opener.archive", never)
+    monkeypatch.setattr("tcpstall.archive.captures.open_members.Opener.archive", never)
     again = scanned(path, store)
     assert again is not None
     assert (again.captures, again.known) == (0, len(members) + 1)

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive import known as knowing
-from tcpstall.archive import upkeep
-from tcpstall.archive.plan import current
-from tcpstall.archive.repair import repaired
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
-from tcpstall.archive.upkeep import known_captures
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.maintenance import upkeep
+from tcpstall.archive.maintenance.repair import repaired
+from tcpstall.archive.maintenance.upkeep import known_captures
+from tcpstall.archive.planning.plan import current
+from tcpstall.archive.scanning import known as knowing
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.store import Store
 from tcpstall.errors import CannotOpen
 from tests.archive.conftest import single
 from tests.archive.contents import rows

@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import cluster, plan, to_do
-from tcpstall.archive.progress import Nobody, Summary
-from tcpstall.archive.scan import scan
-from tcpstall.archive.storage import at
-from tcpstall.archive.store import Store
-from tcpstall.archive.task import Done
+from tcpstall.archive.planning import plan, to_do
+from tcpstall.archive.scanning import cluster
+from tcpstall.archive.scanning.progress import Nobody, Summary
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Done
+from tcpstall.archive.storing.storage import at
+from tcpstall.archive.storing.store import Store
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, ExitCode
 from tests.archive.contents import rows
@@ -32,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 
 POISON = """
 import os
-from tcpstall.archive import cluster, task
+from tcpstall.archive.scanning import cluster, task
 
 true = task.scan_task
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.check import checked
-from tcpstall.archive.plan import Task
-from tcpstall.archive.progress import Nobody
-from tcpstall.archive.scan import scan
-from tcpstall.archive.storage import at
-from tcpstall.archive.task import Done, Options, scan_task
+from tcpstall.archive.maintenance.check import checked
+from tcpstall.archive.planning.plan import Task
+from tcpstall.archive.scanning.progress import Nobody
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Done, Options, scan_task
+from tcpstall.archive.storing.storage import at
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen
 from tests.archive.conftest import EXHAUSTIVE, single

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import local_copies, open_members
-from tcpstall.archive.discovery import find
+from tcpstall.archive.captures import local_copies, open_members
+from tcpstall.archive.captures.discovery import find
 from tcpstall.cli import main
 from tests.archive.trees import tar
 from tests.conftest import FIXTURES

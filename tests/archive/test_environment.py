@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive import task
-from tcpstall.archive.open_members import Opener
-from tcpstall.archive.progress import Summary
-from tcpstall.archive.scan import scan
+from tcpstall.archive.captures.open_members import Opener
+from tcpstall.archive.scanning import task
+from tcpstall.archive.scanning.progress import Summary
+from tcpstall.archive.scanning.scan import scan
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, ExitCode
 from tests.archive.conftest import single

@@ -7,9 +7,9 @@ import pytest
 
 import tcpstall
 from tcpstall import _core
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.store import Store
 from tcpstall.labels import read_label
 from tests.archive.here import here
 from tests.scene import Reader, Scene

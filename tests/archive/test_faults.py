@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import parquet, plan, to_do
-from tcpstall.archive.scan import scan
+from tcpstall.archive.planning import plan, to_do
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing import parquet
 from tcpstall.errors import CannotWrite
 from tests.archive.conftest import EXHAUSTIVE, single
 from tests.archive.contents import Rows, rows
@@ -170,7 +171,8 @@ def test_a_coordinator_of_two_workers_that_is_killed_at_a_step_is_gone_on_with(
     store = corpus.store(tmp_path / "store")
     program = (
         f"import sys, pathlib, pytest; sys.path.append({str(ROOT)!r});"
-        "from tests.archive.faults import Steps, killed; from tcpstall.archive import plan, scan, to_do;"
+        "from tests.archive.faults import Steps, killed; from tcpstall.archive.planning import plan, to_do;"
+        "from tcpstall.archive.scanning import scan;"
         "plan.TASK_BYTES = to_do.TASK_BYTES = 1;"
         f"Steps(pathlib.Path({str(store)!r}), killed({number})).watch(pytest.MonkeyPatch());"
         f"scan.scan([{str(corpus.captures)!r}], {str(store)!r}, jobs=2)"

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import tcpstall
-from tcpstall.archive.findings import findings
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
-from tcpstall.archive.where import Chosen
+from tcpstall.archive.asking.findings import findings
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.asking.where import Chosen
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.store import Store
 from tcpstall.cli import main
 from tcpstall.findings import Finding, evidence, sentence
 from tcpstall.findings import findings as findings_of

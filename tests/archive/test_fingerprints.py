@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.discovery import find, fingerprint
+from tcpstall.archive.captures.discovery import find, fingerprint
 from tcpstall.errors import CannotOpen, ExitCode
 from tests.archive.trees import pcap, tar, written
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tcpstall.archive import forget as forgetting
 from tcpstall.archive.columns import BY_DAY, TABLES
-from tcpstall.archive.forget import Which, first_day_within, forget
-from tcpstall.archive.progress import Summary
-from tcpstall.archive.repeat import Wanted, always, never
-from tcpstall.archive.scan import scan
-from tcpstall.archive.store import Store
+from tcpstall.archive.maintenance import forget as forgetting
+from tcpstall.archive.maintenance.forget import Which, first_day_within, forget
+from tcpstall.archive.planning.repeat import Wanted, always, never
+from tcpstall.archive.scanning.progress import Summary
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.store import Store
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.archive.conftest import rotated, single

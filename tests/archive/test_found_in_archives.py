@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive.discovery import find, fingerprint, opened
+from tcpstall.archive.captures.discovery import find, fingerprint, opened
 from tcpstall.errors import ExitCode
 from tests.archive.found import failed, found, readable
 from tests.archive.trees import pcap, tar, written

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive.discovery import Input, Tally, find, fingerprint
+from tcpstall.archive.captures.discovery import Input, Tally, find, fingerprint
 from tcpstall.errors import CannotOpen, ExitCode
 from tests.archive.found import NOISE, failed, found, readable
 from tests.archive.trees import FIRST_NS, pcap, tar, written

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive.confined import Inside
-from tcpstall.archive.records import sealed
-from tcpstall.archive.scan import scan
-from tcpstall.archive.storage import LocalPlace
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.confined import Inside
+from tcpstall.archive.storing.records import sealed
+from tcpstall.archive.storing.storage import LocalPlace
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, CannotWrite
 from tests.archive.conftest import single

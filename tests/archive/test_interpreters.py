@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive import duck, interpreters, local, to_do
-from tcpstall.archive.interpreters import Interpreters
-from tcpstall.archive.records import Commit, Written, read_entry
-from tcpstall.archive.scan import scan
+from tcpstall.archive.planning import to_do
+from tcpstall.archive.scanning import interpreters, local
+from tcpstall.archive.scanning.interpreters import Interpreters
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing import duck
+from tcpstall.archive.storing.records import Commit, Written, read_entry
 from tests.archive.contents import rows
 from tests.archive.here import here
 

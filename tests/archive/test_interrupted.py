@@ -12,10 +12,10 @@ from typing import IO
 
 import pytest
 
-from tcpstall.archive import interpreters
-from tcpstall.archive.progress import Nobody
-from tcpstall.archive.scan import scan
-from tcpstall.archive.task import Done
+from tcpstall.archive.scanning import interpreters
+from tcpstall.archive.scanning.progress import Nobody
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Done
 from tcpstall.errors import CannotOpen, CannotWrite
 from tests.archive.conftest import command
 from tests.archive.contents import rows

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive import known as knowing
-from tcpstall.archive import settled
-from tcpstall.archive.discovery import find, fingerprint
-from tcpstall.archive.known import known
-from tcpstall.archive.plan import Plan, planned
-from tcpstall.archive.repeat import never
-from tcpstall.archive.scan import scan
-from tcpstall.archive.store import Store
-from tcpstall.archive.upkeep import compacted
+from tcpstall.archive.captures.discovery import find, fingerprint
+from tcpstall.archive.maintenance.upkeep import compacted
+from tcpstall.archive.planning.plan import Plan, planned
+from tcpstall.archive.planning.repeat import never
+from tcpstall.archive.scanning import known as knowing
+from tcpstall.archive.scanning import settled
+from tcpstall.archive.scanning.known import known
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.store import Store
 from tests.archive.here import here
 from tests.archive.trees import pcap, written
 

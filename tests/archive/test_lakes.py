@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.lakes import exported
-from tcpstall.archive.scan import scan
+from tcpstall.archive.maintenance.lakes import exported
+from tcpstall.archive.scanning.scan import scan
 from tcpstall.cli import main
 from tests.archive.contents import rows
 from tests.archive.here import here

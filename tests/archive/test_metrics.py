@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.metrics import Metrics
-from tcpstall.archive.scan import scan
+from tcpstall.archive.scanning.metrics import Metrics
+from tcpstall.archive.scanning.scan import scan
 from tests.archive.conftest import single
 from tests.archive.here import here
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive.discovery import opened
-from tcpstall.archive.open_members import Opener
+from tcpstall.archive.captures.discovery import opened
+from tcpstall.archive.captures.open_members import Opener
 from tcpstall.errors import CannotOpen
 from tests.archive.trees import pcap, tar, written
 

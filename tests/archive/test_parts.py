@@ -12,9 +12,9 @@ import pytest
 
 from tcpstall import _core
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.parquet import Parts
-from tcpstall.archive.storage import at
-from tcpstall.archive.store import Part
+from tcpstall.archive.storing.parquet import Parts
+from tcpstall.archive.storing.storage import at
+from tcpstall.archive.storing.store import Part
 from tests.archive.conftest import single
 from tests.cli.conftest import environment
 from tests.scene import Scene
@@ -24,7 +24,9 @@ DAY_S = 86_400
 
 WORKER = """
 import sys
-from tcpstall.archive import discovery, plan, task
+from tcpstall.archive.captures import discovery
+from tcpstall.archive.planning import plan
+from tcpstall.archive.scanning import task
 inputs = list(discovery.find([{capture!r}]))
 [one] = plan.planned(inputs, [], discovery.fingerprint).tasks
 done = task.scan_task(one, {store!r}, task.Options(), lambda _: None)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive.discovery import Input
-from tcpstall.archive.plan import Plan, Set, current, planned
-from tcpstall.archive.sets import Skipped
+from tcpstall.archive.captures.discovery import Input
+from tcpstall.archive.planning.plan import Plan, Set, current, planned
+from tcpstall.archive.planning.sets import Skipped
 from tcpstall.errors import CannotOpen
 
 Contents = Mapping[str, str]

@@ -12,13 +12,13 @@ import pytest
 
 import tcpstall
 from tcpstall import _core
-from tcpstall.archive.anonymising import Hidden
+from tcpstall.archive.asking.anonymising import Hidden
+from tcpstall.archive.asking.session import session
 from tcpstall.archive.columns import BY_DAY, TABLES
-from tcpstall.archive.publishing import published
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
-from tcpstall.archive.task import scan_task
+from tcpstall.archive.maintenance.publishing import published
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import scan_task
+from tcpstall.archive.storing.store import Store
 from tcpstall.errors import CannotOpen
 from tcpstall.keys import derived
 from tests.archive.contents import rows

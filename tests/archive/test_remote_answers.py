@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.questions import top
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
-from tcpstall.archive.where import Chosen
+from tcpstall.archive.asking.questions import top
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.asking.where import Chosen
+from tcpstall.archive.storing.store import Store
 from tcpstall.errors import CannotAnswer
 from tests.questions.rows import Rows, made, stored
 

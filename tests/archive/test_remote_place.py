@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive import lease as leases
-from tcpstall.archive import remote
-from tcpstall.archive.remote_storage import RemotePlace
-from tcpstall.archive.storage import Place, at
-from tcpstall.archive.store import Store
+from tcpstall.archive.captures import remote
+from tcpstall.archive.storing import lease as leases
+from tcpstall.archive.storing.remote_storage import RemotePlace
+from tcpstall.archive.storing.storage import Place, at
+from tcpstall.archive.storing.store import Store
 from tcpstall.errors import CannotOpen, CannotWrite, StoreInUse
 
 
@@ -84,7 +84,7 @@ def test_a_killed_writer_keeps_others_out_until_its_lease_ends(url: str) -> None
 @pytest.mark.skipif(not Path("/proc/self/ns/pid").is_symlink(), reason="/proc does not tell processes here")
 def test_a_writer_killed_on_this_machine_keeps_nobody_out(bucket: str) -> None:
     program = (
-        "import sys, time\nfrom tcpstall.archive.storage import at\n"
+        "import sys, time\nfrom tcpstall.archive.storing.storage import at\n"
         "with at(sys.argv[1]).writing():\n    print('holds it', flush=True)\n    time.sleep(600)\n"
     )
     command = [sys.executable, "-c", program, bucket]

@@ -8,12 +8,12 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from tcpstall.archive import task
-from tcpstall.archive.check import checked
-from tcpstall.archive.repair import repaired
-from tcpstall.archive.scan import scan
-from tcpstall.archive.storage import at
-from tcpstall.archive.store import Store
+from tcpstall.archive.maintenance.check import checked
+from tcpstall.archive.maintenance.repair import repaired
+from tcpstall.archive.scanning import task
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.storage import at
+from tcpstall.archive.storing.store import Store
 from tcpstall.errors import CannotOpen
 from tests.archive.conftest import rotated, single
 from tests.archive.contents import Rows, rows
@@ -159,8 +159,8 @@ def test_parts_that_were_merged_and_not_yet_swept_do_not_double_rows(store: Path
     before = rows(store)
     old = {name: (store / name).read_bytes() for name in at(str(store)).names("stalls")}
     with Store.writing(str(store)) as opened:
-        from tcpstall.archive.parquet import Parts
-        from tcpstall.archive.store import Commit
+        from tcpstall.archive.storing.parquet import Parts
+        from tcpstall.archive.storing.store import Commit
 
         for part in opened.parts("stalls"):
             new = Parts(opened.place, 10**8).merged(part.name.rpartition("/")[0], [part], frozenset(), frozenset())

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import task
-from tcpstall.archive.progress import Summary
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
-from tcpstall.archive.task import NOT_CONTINUED
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.scanning import task
+from tcpstall.archive.scanning.progress import Summary
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import NOT_CONTINUED
+from tcpstall.archive.storing.store import Store
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.archive.contents import rows

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from tcpstall import _core
-from tcpstall.archive.row_table import given, in_columns
+from tcpstall.archive.storing.row_table import given, in_columns
 
 TYPES = {"text": "VARCHAR", "count": "BIGINT", "real": "DOUBLE", "flag": "BOOLEAN"}
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive import scan as scanning
-from tcpstall.archive.input import Input
-from tcpstall.archive.metrics import Metrics
-from tcpstall.archive.plan import Plan, planned
-from tcpstall.archive.scan import scan
-from tcpstall.archive.store import Commit, Store
-from tcpstall.archive.task import Done
-from tcpstall.archive.watch import complete
+from tcpstall.archive.captures.input import Input
+from tcpstall.archive.captures.watch import complete
+from tcpstall.archive.planning.plan import Plan, planned
+from tcpstall.archive.scanning import scan as scanning
+from tcpstall.archive.scanning.metrics import Metrics
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Done
+from tcpstall.archive.storing.store import Commit, Store
 from tcpstall.errors import CannotOpen
 from tests.archive.conftest import command, in_turn
 from tests.archive.contents import counted, rows

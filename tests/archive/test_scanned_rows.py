@@ -4,8 +4,8 @@ from pathlib import Path
 
 import tcpstall
 from tcpstall import _core
-from tcpstall.archive.progress import Summary
-from tcpstall.archive.scan import scan
+from tcpstall.archive.scanning.progress import Summary
+from tcpstall.archive.scanning.scan import scan
 from tests.archive.contents import counted, rows
 from tests.tools.bench.archive import BROKEN
 

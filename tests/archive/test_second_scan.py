@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from tcpstall.archive.scan import scan
+from tcpstall.archive.scanning.scan import scan
 from tests.archive.conftest import in_turn, single
 from tests.archive.contents import counted, rows
 from tests.archive.here import here

@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from tcpstall.archive.columns import BY_DAY
-from tcpstall.archive.scan import scan
-from tcpstall.archive.task import Options
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Options
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.archive.conftest import single
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def scanned(captures: Path, store: Path, sensor: str | None, *, again: bool = False) -> int:
-    from tcpstall.archive.repeat import always, never
+    from tcpstall.archive.planning.repeat import always, never
 
     wanted = always if again else never
     return scan(captures, store, options=Options(sensor=sensor), executor=here, wanted=wanted).captures

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import upkeep
-from tcpstall.archive.check import checked
-from tcpstall.archive.forget import Which, forget
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.storage import at
-from tcpstall.archive.store import Commit, Part, Store
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.maintenance import upkeep
+from tcpstall.archive.maintenance.check import checked
+from tcpstall.archive.maintenance.forget import Which, forget
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.storage import at
+from tcpstall.archive.storing.store import Commit, Part, Store
 from tests.archive.conftest import single
 from tests.archive.here import here
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.journal import read_state
-from tcpstall.archive.storage import LocalPlace
-from tcpstall.archive.store import Commit, Part, Store
+from tcpstall.archive.storing.journal import read_state
+from tcpstall.archive.storing.storage import LocalPlace
+from tcpstall.archive.storing.store import Commit, Part, Store
 from tcpstall.errors import CannotOpen, CannotWrite, StoreInUse, TcpstallError
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.store import Store
 from tcpstall.cli import main
 from tests.archive.here import here
 from tests.archive.trees import tar

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import sets
-from tcpstall.archive.check import checked
-from tcpstall.archive.examples import Wanted, examples
-from tcpstall.archive.forget import Which, forget
-from tcpstall.archive.progress import Summary
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.storage import at
-from tcpstall.archive.store import Store
-from tcpstall.archive.task import CannotWork, scan_task
+from tcpstall.archive.asking.examples import Wanted, examples
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.maintenance.check import checked
+from tcpstall.archive.maintenance.forget import Which, forget
+from tcpstall.archive.planning import sets
+from tcpstall.archive.scanning.progress import Summary
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import CannotWork, scan_task
+from tcpstall.archive.storing.storage import at
+from tcpstall.archive.storing.store import Store
 from tests.archive.here import here
 from tests.archive.rings import crossed
 

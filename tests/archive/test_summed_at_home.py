@@ -7,15 +7,15 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tcpstall.archive import parquet
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.parquet import Parts
-from tcpstall.archive.records import Part
-from tcpstall.archive.rollups import SUMMED, facts
-from tcpstall.archive.scan import scan
-from tcpstall.archive.store import Store
-from tcpstall.archive.upkeep import MEMORY_BYTES
-from tcpstall.archive.views import rows_of
+from tcpstall.archive.maintenance.upkeep import MEMORY_BYTES
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing import parquet
+from tcpstall.archive.storing.parquet import Parts
+from tcpstall.archive.storing.records import Part
+from tcpstall.archive.storing.rollups import SUMMED, facts
+from tcpstall.archive.storing.store import Store
+from tcpstall.archive.storing.views import rows_of
 from tests.archive.here import here
 from tests.scene import Scene
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcpstall.archive.tar import BLOCK, Archive, DamagedArchive, Readable, Tape, is_tar
+from tcpstall.archive.captures.tar import BLOCK, Archive, DamagedArchive, Readable, Tape, is_tar
 from tests.archive.trees import tar
 
 LONG = "a/" * 200 + "cap.pcap"

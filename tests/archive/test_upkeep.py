@@ -10,12 +10,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tcpstall.archive import upkeep
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.forget import Which, forget
-from tcpstall.archive.publishing import published
-from tcpstall.archive.scan import scan
-from tcpstall.archive.store import Store
+from tcpstall.archive.maintenance import upkeep
+from tcpstall.archive.maintenance.forget import Which, forget
+from tcpstall.archive.maintenance.publishing import published
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.store import Store
 from tcpstall.errors import CannotOpen
 from tests.archive.contents import counted, rows
 from tests.archive.here import here

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.discovery import Fingerprints, Tally, find, fingerprint, opened
-from tcpstall.archive.storage import at
+from tcpstall.archive.captures.discovery import Fingerprints, Tally, find, fingerprint, opened
+from tcpstall.archive.storing.storage import at
 from tcpstall.errors import CannotOpen, ExitCode
 from tests.archive.found import NOISE, failed, found, readable
 from tests.archive.trees import pcap, tar, written

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.progress import Summary
-from tcpstall.archive.store import Store
+from tcpstall.archive.scanning.progress import Summary
+from tcpstall.archive.storing.store import Store
 from tcpstall.cli import scan_progress
 from tcpstall.errors import ExitCode, StoreInUse
 from tests.archive.conftest import single

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive.scan import scan
+from tcpstall.archive.scanning.scan import scan
 from tcpstall.cli import main
 from tcpstall.report.whatif.words import REFUSALS, UNOPENED
 from tests.archive.here import here

@@ -11,13 +11,14 @@ import duckdb
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import isolated, local, plan, to_do
-from tcpstall.archive.discovery import Input, fingerprint
-from tcpstall.archive.plan import Member, Set, Task
-from tcpstall.archive.scan import scan
-from tcpstall.archive.sets import TASK_BYTES
-from tcpstall.archive.store import Commit, Store
-from tcpstall.archive.task import CannotWork, Done, Options, scan_task
+from tcpstall.archive.captures.discovery import Input, fingerprint
+from tcpstall.archive.planning import plan, to_do
+from tcpstall.archive.planning.plan import Member, Set, Task
+from tcpstall.archive.planning.sets import TASK_BYTES
+from tcpstall.archive.scanning import isolated, local
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import CannotWork, Done, Options, scan_task
+from tcpstall.archive.storing.store import Commit, Store
 from tcpstall.errors import ExitCode
 from tests.archive.contents import rows
 from tests.cli.conftest import environment
@@ -38,8 +39,8 @@ HOSTILE = (
 """Modules that a worker loads, or that a library tries to load."""
 
 DYING = """
-from tcpstall.archive import local, task
-from tcpstall.archive.sets import Task
+from tcpstall.archive.scanning import local, task
+from tcpstall.archive.planning.sets import Task
 import os
 
 true = task.scan_task
@@ -249,8 +250,8 @@ def test_a_capture_that_ends_its_process_twice_has_a_row_unless_memory_was_short
 
 def test_a_worker_of_ours_is_this_package() -> None:
     """Also where the folder that holds it is not on the path of an isolated interpreter."""
-    asked = isolated.command("tcpstall.archive.local", "")
-    assert Path(asked[asked.index("-c") + 2], "archive", "local.py").samefile(local.__file__)
+    asked = isolated.command("tcpstall.archive.scanning.local", "")
+    assert Path(asked[asked.index("-c") + 2], "archive", "scanning", "local.py").samefile(local.__file__)
 
 
 def test_a_worker_of_another_version_stops_the_scan_and_blames_no_capture(

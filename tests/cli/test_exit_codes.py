@@ -10,7 +10,7 @@ from typing import IO
 
 import pytest
 
-from tcpstall.archive.store import Store
+from tcpstall.archive.storing.store import Store
 from tcpstall.cli import exits, main
 from tcpstall.errors import ExitCode
 from tests.cli.conftest import Run, environment

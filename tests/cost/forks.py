@@ -13,7 +13,7 @@ import tempfile
 from typing import IO
 
 import tcpstall
-from tcpstall.archive import interpreters, local
+from tcpstall.archive.scanning import interpreters, local
 from tcpstall.cli import main
 
 _OF_A_FEW = (

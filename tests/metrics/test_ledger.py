@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcpstall.archive.ledger import Key, Ledger, counted, read_ledger
+from tcpstall.archive.storing.ledger import Key, Ledger, counted, read_ledger
 from tcpstall.errors import CannotOpen
 from tcpstall.metrics.families import OTHER
 

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.exporting import bring_up_to_date, exported, last_exported
-from tcpstall.archive.forget import Which, forget
-from tcpstall.archive.ledger import Key, Ledger
-from tcpstall.archive.metrics import Metrics
-from tcpstall.archive.names import LEDGER
-from tcpstall.archive.pruned import sound
-from tcpstall.archive.repeat import Wanted, always, never
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import Session, session
-from tcpstall.archive.store import Store
-from tcpstall.archive.sums import sums
+from tcpstall.archive.asking.exporting import bring_up_to_date, exported, last_exported
+from tcpstall.archive.asking.pruned import sound
+from tcpstall.archive.asking.session import Session, session
+from tcpstall.archive.asking.sums import sums
+from tcpstall.archive.maintenance.forget import Which, forget
+from tcpstall.archive.planning.repeat import Wanted, always, never
+from tcpstall.archive.scanning.metrics import Metrics
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.ledger import Key, Ledger
+from tcpstall.archive.storing.names import LEDGER
+from tcpstall.archive.storing.store import Store
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, ExitCode
 from tcpstall.metrics.families import FLOWS, LOST
@@ -217,7 +217,7 @@ def test_a_look_that_fails_is_repeated_only_if_a_scan_has_replaced_files(
             scanned(folder)
         raise CannotOpen("a file is gone")
 
-    monkeypatch.setattr("tcpstall.archive.exporting.sums", failing)
+    monkeypatch.setattr("tcpstall.archive.asking.exporting.sums", failing)
     with nullcontext() if scans else pytest.raises(CannotOpen, match="a file is gone"):
         ledger, _ = exported(str(folder / "store"))
         assert total(ledger, FLOWS.name) == sum(value for key, value in held(folder).items() if key[0] == FLOWS.name)
@@ -238,7 +238,7 @@ def test_an_exporter_that_another_overtook_looks_again(folder: Path, monkeypatch
             read(folder)
         return store
 
-    monkeypatch.setattr("tcpstall.archive.exporting.sound", overtaken)
+    monkeypatch.setattr("tcpstall.archive.asking.exporting.sound", overtaken)
     ledger, _ = exported(str(folder / "store"))
     assert len(looked) == 3
     assert ledger == last_exported(str(folder / "store"))

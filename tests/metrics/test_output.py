@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tcpstall import Cause
-from tcpstall.archive.exporting import exported, samples
+from tcpstall.archive.asking.exporting import exported, samples
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tcpstall.metrics.exposition import Sample, exposed

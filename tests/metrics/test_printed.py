@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tcpstall import Cause
-from tcpstall.archive.exporting import exported, samples
+from tcpstall.archive.asking.exporting import exported, samples
 from tcpstall.cli import tcpstall
 from tcpstall.metrics.alerts import ALERTS
 from tcpstall.metrics.dashboard import PANELS

@@ -1,7 +1,7 @@
 """The page on the store: its columns as the code has them, and the questions in it."""
 
+from tcpstall.archive.asking.saved import Question, ours
 from tcpstall.archive.columns import TABLES, Table, documented
-from tcpstall.archive.saved import Question, ours
 from tests.documents import DOCS
 
 DOCUMENT = DOCS / "store.md"

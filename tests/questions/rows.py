@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tcpstall import Cause, _core
+from tcpstall.archive.asking.saved import Question
 from tcpstall.archive.columns import CAPTURES, TABLES, layout
-from tcpstall.archive.saved import Question
-from tcpstall.archive.store import Commit, Part, Store
+from tcpstall.archive.storing.store import Commit, Part, Store
 
 HOUR_NS = 3_600_000_000_000
 DAY_NS = 24 * HOUR_NS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcpstall.archive.hosts import host_is
+from tcpstall.archive.asking.hosts import host_is
 from tcpstall.errors import ExitCode
 from tests.questions.conftest import Ask, Told
 from tests.questions.rows import Row, Rows, lost

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 from tcpstall import Cause
-from tcpstall.archive import summing
-from tcpstall.archive.forget import Which, forget
-from tcpstall.archive.hours import SUM_TABLES, SUMMED
-from tcpstall.archive.parquet import Parts
-from tcpstall.archive.pruned import sound
-from tcpstall.archive.records import Commit
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
-from tcpstall.archive.summing import sum_up
-from tcpstall.archive.upkeep import compacted
+from tcpstall.archive.asking.pruned import sound
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.maintenance.forget import Which, forget
+from tcpstall.archive.maintenance.upkeep import compacted
+from tcpstall.archive.storing import summing
+from tcpstall.archive.storing.hours import SUM_TABLES, SUMMED
+from tcpstall.archive.storing.parquet import Parts
+from tcpstall.archive.storing.records import Commit
+from tcpstall.archive.storing.store import Store
+from tcpstall.archive.storing.summing import sum_up
 from tests.questions.conftest import Ask
 from tests.questions.rows import HOUR_NS, SERVICES, START_NS, Row, Rows, found, stall, written
 

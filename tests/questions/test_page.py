@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tcpstall import Cause
-from tcpstall.archive.findings import findings
-from tcpstall.archive.overview import overview
-from tcpstall.archive.questions import top
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
-from tcpstall.archive.trend import trend
-from tcpstall.archive.where import Chosen
+from tcpstall.archive.asking.findings import findings
+from tcpstall.archive.asking.overview import overview
+from tcpstall.archive.asking.questions import top
+from tcpstall.archive.asking.session import session
+from tcpstall.archive.asking.trend import trend
+from tcpstall.archive.asking.where import Chosen
+from tcpstall.archive.storing.store import Store
 from tcpstall.findings import Finding
 from tcpstall.lost_time import Every, Example, Losses, Overview, Shown, Trend
 from tcpstall.model import Endpoint

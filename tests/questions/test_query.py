@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tcpstall.archive.asking.saved import ours
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.saved import ours
 from tcpstall.errors import ExitCode
 from tests.cli.conftest import environment
 from tests.questions.conftest import Ask, Told
@@ -35,7 +35,7 @@ def test_errors_are_the_captures_that_were_not_read(ask: Ask) -> None:
 
 
 def test_a_capture_that_was_read_later_is_no_error(tmp_path: Path, told: Told) -> None:
-    from tcpstall.archive.store import Commit, Store
+    from tcpstall.archive.storing.store import Commit, Store
     from tests.questions.rows import START_NS, capture
 
     bad = capture("", "a.pcap", START_NS) | {"scan": None, "exit_code": 3, "error": "a.pcap: gone", "fingerprint": None}
@@ -57,7 +57,7 @@ def test_views_tell_day_hour_time_and_ends(rows: Rows, ask: Ask) -> None:
 
 
 def test_every_column_can_be_asked_for_of_an_empty_store_too(told: Told, tmp_path: Path) -> None:
-    from tcpstall.archive.store import Store
+    from tcpstall.archive.storing.store import Store
 
     with Store.writing(str(tmp_path / "empty")):
         pass
@@ -207,8 +207,8 @@ def test_it_is_refused_as_parquet_too(which: str, told: Told, rows: Rows, elsewh
 
 def test_the_engine_itself_refuses_other_files(rows: Rows, elsewhere: Path, tmp_path: Path) -> None:
     """Were the reading of the statement mistaken, DuckDB still opens nothing but the store."""
-    from tcpstall.archive.session import session
-    from tcpstall.archive.store import Store
+    from tcpstall.archive.asking.session import session
+    from tcpstall.archive.storing.store import Store
     from tcpstall.errors import CannotAnswer
 
     inside = rows.folder / "link.csv"
@@ -331,8 +331,8 @@ def test_a_damaged_store_is_a_line(which: int, harm: str, rows: Rows, told: Told
 
 
 def test_more_memory_than_there_is_is_a_line(rows: Rows) -> None:
-    from tcpstall.archive.session import session
-    from tcpstall.archive.store import Store
+    from tcpstall.archive.asking.session import session
+    from tcpstall.archive.storing.store import Store
     from tcpstall.errors import CannotAnswer
 
     with session(Store.open(str(rows.folder)), memory="64MB") as asked, pytest.raises(CannotAnswer, match="memory"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.store import Commit, Store
+from tcpstall.archive.storing.store import Commit, Store
 from tests.questions.conftest import Ask, Told
 from tests.questions.rows import DAY_NS, START_NS, Row, Rows, stored, written
 

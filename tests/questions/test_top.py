@@ -146,7 +146,7 @@ def test_no_store_is_a_clear_error(told: Told, tmp_path: Path) -> None:
 
 
 def test_a_store_in_which_nobody_waited_says_so(told: Told, tmp_path: Path) -> None:
-    from tcpstall.archive.store import Store
+    from tcpstall.archive.storing.store import Store
 
     with Store.writing(str(tmp_path / "empty")):
         pass

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tcpstall.archive.change_point import changed
+from tcpstall.archive.asking.change_point import changed
 from tcpstall.report.archive.trend import sparkline
 from tests.questions.conftest import Ask, Told
 from tests.questions.rows import DAY_NS, HOUR_NS, START_NS, Rows, lost

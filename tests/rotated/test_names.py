@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcpstall.archive.rotation import grouped
+from tcpstall.archive.captures.rotation import grouped
 from tests.archive.trees import pcap
 
 CAPTURE = Path(__file__).parents[2] / "fixtures" / "slowstart-rtt7ms-512k.pcap"

@@ -204,8 +204,8 @@ def proportional_mb(process: int) -> float:
 
 def in_store(store: Path) -> Counter[str]:
     """Sums over the rows that count."""
-    from tcpstall.archive.session import session
-    from tcpstall.archive.store import Store
+    from tcpstall.archive.asking.session import session
+    from tcpstall.archive.storing.store import Store
 
     with session(Store.open(str(store))) as asked:
         rows = asked.rows(

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from multiprocessing.queues import SimpleQueue
 
 from tcpstall import _core
+from tcpstall.archive.captures.discovery import Input
 from tcpstall.archive.columns import BY_DAY, CAPTURES, layout
-from tcpstall.archive.discovery import Input
-from tcpstall.archive.plan import planned
-from tcpstall.archive.store import Commit, Part, Store
-from tcpstall.archive.upkeep import committed
+from tcpstall.archive.maintenance.upkeep import committed
+from tcpstall.archive.planning.plan import planned
+from tcpstall.archive.storing.store import Commit, Part, Store
 
 SMALLER, LARGER = 300_000, 600_000
 """Both beyond what the coordinator keeps of recent captures, whose memory does not grow from there on."""

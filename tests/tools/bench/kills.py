@@ -15,11 +15,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tcpstall.archive.asking.session import session
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.progress import Nobody
-from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
-from tcpstall.archive.store import Store
+from tcpstall.archive.scanning.progress import Nobody
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.storing.store import Store
 from tests.tools.bench.archive import Rotating, family
 from tests.tools.bench.captures import mixed
 from tests.tools.bench.cost import REPOSITORY

@@ -13,10 +13,10 @@ import duckdb
 
 from tcpstall import _core
 from tcpstall.archive.columns import CAPTURES, TABLES, layout
-from tcpstall.archive.parquet import Parts, form
-from tcpstall.archive.store import Commit, Part, Store
-from tcpstall.archive.summing import sum_up
-from tcpstall.archive.upkeep import MEMORY_BYTES
+from tcpstall.archive.maintenance.upkeep import MEMORY_BYTES
+from tcpstall.archive.storing.parquet import Parts, form
+from tcpstall.archive.storing.store import Commit, Part, Store
+from tcpstall.archive.storing.summing import sum_up
 
 START_NS = 1_790_035_200 * 10**9
 """2026-09-22 00:00 UTC."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tcpstall.archive.saved import ours
+from tcpstall.archive.asking.saved import ours
 from tests.documents import DOCS, REPOSITORY, put
 from tests.questions.rows import values
 from tests.tools.bench import many

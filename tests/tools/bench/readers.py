@@ -18,9 +18,9 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from tcpstall.archive.plan import Task
-from tcpstall.archive.scan import scan
-from tcpstall.archive.task import Done, Options, scan_task
+from tcpstall.archive.planning.plan import Task
+from tcpstall.archive.scanning.scan import scan
+from tcpstall.archive.scanning.task import Done, Options, scan_task
 from tcpstall.cli import main as tcpstall
 from tests.tools.bench.cost import REPOSITORY
 from tests.tools.bench.scans import connection, small

@@ -18,8 +18,8 @@ import duckdb
 
 from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
-from tcpstall.archive.names import part_name
-from tcpstall.archive.store import Part, Store
+from tcpstall.archive.storing.names import part_name
+from tcpstall.archive.storing.store import Part, Store
 from tests.scene import Scene
 from tests.tools.bench.captures import short
 from tests.tools.bench.cost import Cost, all_cores, compile_as_installed, cost
