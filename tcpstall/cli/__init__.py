@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from tcpstall import __version__
-from tcpstall.cli.exits import guarded
+from tcpstall.cli.process.exits import guarded
 from tcpstall.errors import ExitCode
 
 __all__ = ["main", "tcpstall"]

@@ -8,7 +8,9 @@ import click
 
 from tcpstall import _core
 from tcpstall.cli import ticket
-from tcpstall.cli.capture_options import (
+from tcpstall.cli.copies import named_as_given
+from tcpstall.cli.inputs import Inputs
+from tcpstall.cli.options.capture_options import (
     Asked,
     Reading,
     expect_flows,
@@ -18,16 +20,14 @@ from tcpstall.cli.capture_options import (
     reading,
     reading_options,
 )
-from tcpstall.cli.copies import named_as_given
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.flow_option import store_of_flow_option
-from tcpstall.cli.inputs import Inputs
-from tcpstall.cli.invocation import Remembering
-from tcpstall.cli.paths import PathType
-from tcpstall.cli.progress import Bar
-from tcpstall.cli.selection import captures_argument
-from tcpstall.cli.signals import draining
-from tcpstall.cli.top_option import top_option
+from tcpstall.cli.options.flow_option import store_of_flow_option
+from tcpstall.cli.options.paths import PathType
+from tcpstall.cli.options.selection import captures_argument
+from tcpstall.cli.options.top_option import top_option
+from tcpstall.cli.process.exits import complain, writing
+from tcpstall.cli.process.invocation import Remembering
+from tcpstall.cli.process.progress import Bar
+from tcpstall.cli.process.signals import draining
 from tcpstall.errors import ExitCode
 from tcpstall.keys import derived
 from tcpstall.labels import read_label
@@ -141,7 +141,7 @@ def command(
 def _show(captures: Inputs, how: Reading, listing: Listing, *, whole: bool) -> ExitCode:
     sort, top = listing["sort"] or "lost", listing["top"] or _FLOWS_IN_TABLES
     analysis = read(captures, how, top=top, sort=sort)
-    from tcpstall.cli.terminal import console, show
+    from tcpstall.cli.process.terminal import console, show
     from tcpstall.report.page import render
 
     screen = console()

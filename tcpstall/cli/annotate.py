@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 from tcpstall import __version__
-from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.flow_option import FLOW, InStore, store_of_flow_option
 from tcpstall.cli.inputs import inputs
+from tcpstall.cli.options.anonymise import anonymise_options, key_of
+from tcpstall.cli.options.flow_option import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.options.quantities import SPAN
 from tcpstall.cli.output import analysed, capture_argument, ending_in
-from tcpstall.cli.progress import Bar
-from tcpstall.cli.quantities import SPAN
+from tcpstall.cli.process.exits import complain, writing
+from tcpstall.cli.process.progress import Bar
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis
 from tcpstall.units import counted

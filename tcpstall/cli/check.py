@@ -9,16 +9,16 @@ import click
 from tcpstall import _core, output
 from tcpstall.causes import Cause
 from tcpstall.check import GROWTH, LATENCY, Checked, Checking, Rule, ServedAt
-from tcpstall.cli.capture_options import Asked, Reading, narrowed, outcome, reading, reading_options
-from tcpstall.cli.exits import writing
-from tcpstall.cli.flow_option import store_of_flow_option
 from tcpstall.cli.inputs import Inputs, is_elsewhere
-from tcpstall.cli.output_format import table_or_json
-from tcpstall.cli.progress import Bar
-from tcpstall.cli.rules import CONFIDENCE, SERVED_AT, Written, read_rules, together, written
-from tcpstall.cli.selection import captures_argument
-from tcpstall.cli.signals import draining
-from tcpstall.cli.wait_filters import cause_option
+from tcpstall.cli.options.capture_options import Asked, Reading, narrowed, outcome, reading, reading_options
+from tcpstall.cli.options.flow_option import store_of_flow_option
+from tcpstall.cli.options.output_format import table_or_json
+from tcpstall.cli.options.rules import CONFIDENCE, SERVED_AT, Written, read_rules, together, written
+from tcpstall.cli.options.selection import captures_argument
+from tcpstall.cli.options.wait_filters import cause_option
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.progress import Bar
+from tcpstall.cli.process.signals import draining
 from tcpstall.diff import Comparison, compare
 from tcpstall.errors import UNREAD, ExitCode, NothingToShow
 from tcpstall.keys import derived
@@ -211,7 +211,7 @@ def _tell(checked: Checked, shows: "Shows", code: ExitCode, form: str, junit: Pa
 
             click.echo(check_json(checked, shows, code))
         else:
-            from tcpstall.cli.terminal import console, show
+            from tcpstall.cli.process.terminal import console, show
             from tcpstall.report.check.page import render_check
 
             screen = console()

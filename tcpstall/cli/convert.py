@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.signals import draining
+from tcpstall.cli.process.exits import complain, writing
+from tcpstall.cli.process.signals import draining
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, AnyStr
 
 import click
 
-from tcpstall.cli.progress import Bar
+from tcpstall.cli.process.progress import Bar
 from tcpstall.errors import CannotOpen
 
 if TYPE_CHECKING:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.capture_options import outcome
-from tcpstall.cli.exits import writing
-from tcpstall.cli.invocation import Remembering, command_line
-from tcpstall.cli.output_format import table_or_json
-from tcpstall.cli.progress import Bar
-from tcpstall.cli.signals import draining
-from tcpstall.cli.store_option import several_stores_option
+from tcpstall.cli.options.anonymise import anonymise_options, key_of
+from tcpstall.cli.options.capture_options import outcome
+from tcpstall.cli.options.output_format import table_or_json
+from tcpstall.cli.options.store_option import several_stores_option
+from tcpstall.cli.options.top_option import top_option
+from tcpstall.cli.options.wait_filters import TIMES, Which, chosen, filter_options
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.invocation import Remembering, command_line
+from tcpstall.cli.process.progress import Bar
+from tcpstall.cli.process.signals import draining
 from tcpstall.cli.store_page import refuse, typed_parameters
 from tcpstall.cli.store_query import Form, asked, write
-from tcpstall.cli.top_option import top_option
-from tcpstall.cli.wait_filters import TIMES, Which, chosen, filter_options
 from tcpstall.errors import ExitCode
 from tcpstall.lost_time import Span
 
@@ -106,7 +106,7 @@ def command(
 
             click.echo(diff_json(comparison))
         else:
-            from tcpstall.cli.terminal import console, show
+            from tcpstall.cli.process.terminal import console, show
             from tcpstall.report.diff.tables import render_diff
 
             screen = console()

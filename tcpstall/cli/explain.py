@@ -8,10 +8,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from tcpstall.causes import Cause
-from tcpstall.cli.exits import writing
 from tcpstall.cli.inputs import Inputs, is_elsewhere
-from tcpstall.cli.numbers import Number
-from tcpstall.cli.terminal import width
+from tcpstall.cli.options.numbers import Number
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.terminal import width
 from tcpstall.errors import ExitCode, NothingToShow
 
 __all__ = ["command"]
@@ -109,7 +109,7 @@ def command(topic: Cause | str | None, flow: int | None, stall: int | None) -> E
 def _prove(capture: str, flow: int | None, stall: int | None) -> ExitCode:
     from tcpstall import _core
     from tcpstall.cli.output import analysed, nothing_of
-    from tcpstall.cli.terminal import console, show
+    from tcpstall.cli.process.terminal import console, show
     from tcpstall.findings import first_to_see
     from tcpstall.report.proof import longest, proof
 

@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem
 
 from tcpstall.causes import Cause
 from tcpstall.cli import COMMANDS
-from tcpstall.cli.exits import writing
-from tcpstall.cli.terminal import width
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.terminal import width
 from tcpstall.errors import ExitCode
 
 __all__ = ["command", "pages"]
@@ -98,7 +98,7 @@ def _show(text: str) -> None:
     from rich.markdown import Markdown
     from rich.theme import Theme
 
-    from tcpstall.cli.terminal import console, show
+    from tcpstall.cli.process.terminal import console, show
 
     screen = console()
     screen.push_theme(Theme({"markdown.code": "cyan", "markdown.code_block": "cyan"}))

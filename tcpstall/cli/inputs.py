@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 from click.core import ParameterSource
 
-from tcpstall.cli.capture_sets import Streams, streams
 from tcpstall.cli.copies import copy_of, joined_copy
-from tcpstall.cli.flow_option import InStore
+from tcpstall.cli.options.capture_sets import Streams, streams
+from tcpstall.cli.options.flow_option import InStore
 from tcpstall.errors import CannotOpen
 
 if TYPE_CHECKING:

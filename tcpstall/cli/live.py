@@ -11,11 +11,11 @@ from types import FrameType
 
 import click
 
-from tcpstall.cli.arrivals import Arrivals
-from tcpstall.cli.capture_options import outcome
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.numbers import Number
-from tcpstall.cli.quantities import SIZE, SPAN
+from tcpstall.cli.options.capture_options import outcome
+from tcpstall.cli.options.numbers import Number
+from tcpstall.cli.options.quantities import SIZE, SPAN
+from tcpstall.cli.process.arrivals import Arrivals
+from tcpstall.cli.process.exits import complain, writing
 from tcpstall.errors import ExitCode
 from tcpstall.live import Following, Ring, State, Tcpdump
 from tcpstall.model import Flow
@@ -154,7 +154,7 @@ def _lines(arrivals: Arrivals, _capture: Tcpdump) -> None:
 
 
 def _drawn(arrivals: Arrivals, capture: Tcpdump, *, ring: Ring | None) -> None:
-    from tcpstall.cli.screen import watch
+    from tcpstall.cli.process.screen import watch
 
     watch(arrivals, stop=capture.stop, save=None if ring is None else partial(_save, ring))
 
@@ -184,7 +184,7 @@ def _report(last: State | None, *, draws: bool) -> None:
 
             print(state_json(last, final=True), flush=True)
             return
-        from tcpstall.cli.terminal import console, show
+        from tcpstall.cli.process.terminal import console, show
         from tcpstall.report.page import render
 
         screen = console()

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tcpstall import __version__
-from tcpstall.cli.exits import writing
+from tcpstall.cli.process.exits import writing
 from tcpstall.errors import ExitCode
 from tcpstall.output import written
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.numbers import Number
-from tcpstall.cli.store_option import store_given
-from tcpstall.cli.wait_filters import SERVICE
+from tcpstall.cli.options.numbers import Number
+from tcpstall.cli.options.store_option import store_given
+from tcpstall.cli.options.wait_filters import SERVICE
+from tcpstall.cli.process.exits import complain, writing
 from tcpstall.errors import ExitCode
 from tcpstall.metrics.families import DEFAULT_SERVICES, MOST_SERVICES
 from tcpstall.metrics.printed import PRINTED, printed
@@ -79,7 +79,7 @@ def command(
     if listen is not None:
         if output is not None or form is not None:
             raise click.UsageError("--listen answers in the format that it is asked for: give no --output or --format")
-        from tcpstall.cli.serving import served
+        from tcpstall.cli.process.serving import served
 
         return served(listen, store, most)
     ledger, whole = exported(store, most)

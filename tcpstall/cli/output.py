@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from tcpstall.cli.capture_options import outcome
 from tcpstall.cli.inputs import Inputs
-from tcpstall.cli.progress import Bar
+from tcpstall.cli.options.capture_options import outcome
+from tcpstall.cli.process.progress import Bar
 from tcpstall.errors import ExitCode, NotACapture, NothingToShow
 from tcpstall.model import Analysis, analyze
 

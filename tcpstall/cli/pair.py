@@ -2,10 +2,10 @@
 
 import click
 
-from tcpstall.cli.capture_options import outcome
-from tcpstall.cli.exits import writing
-from tcpstall.cli.output_format import table_or_json
-from tcpstall.cli.progress import Bar
+from tcpstall.cli.options.capture_options import outcome
+from tcpstall.cli.options.output_format import table_or_json
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.progress import Bar
 from tcpstall.errors import ExitCode, NothingToShow
 
 __all__ = ["command"]
@@ -41,7 +41,7 @@ def command(client: str, server: str, form: str, same_clock: bool) -> ExitCode:
 
             click.echo(pair_json(ends))
         else:
-            from tcpstall.cli.terminal import console, show
+            from tcpstall.cli.process.terminal import console, show
             from tcpstall.report.pair.tables import render_pair
 
             screen = console()

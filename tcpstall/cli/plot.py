@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.capture_options import outcome
-from tcpstall.cli.exits import writing
-from tcpstall.cli.flow_option import FLOW, InStore, store_of_flow_option
 from tcpstall.cli.inputs import Inputs, inputs
+from tcpstall.cli.options.anonymise import anonymise_options, key_of
+from tcpstall.cli.options.capture_options import outcome
+from tcpstall.cli.options.flow_option import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.options.quantities import MOMENT, Moment
+from tcpstall.cli.options.selection import chosen
+from tcpstall.cli.options.top_option import top_option
 from tcpstall.cli.output import analysed_first, nothing_of
-from tcpstall.cli.quantities import MOMENT, Moment
-from tcpstall.cli.selection import chosen
-from tcpstall.cli.top_option import top_option
+from tcpstall.cli.process.exits import writing
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis
 
@@ -124,7 +124,7 @@ def _show(
     until_ns: int | None,
     rows: int | None,
 ) -> None:
-    from tcpstall.cli.terminal import console, has_braille, show
+    from tcpstall.cli.process.terminal import console, has_braille, show
     from tcpstall.plot import choice, interval
     from tcpstall.plot.terminal import Screen, exchanges, over_time, timeline
 

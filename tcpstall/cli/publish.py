@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.exits import complain
-from tcpstall.cli.store_option import store_option
+from tcpstall.cli.options.anonymise import anonymise_options, key_of
+from tcpstall.cli.options.store_option import store_option
+from tcpstall.cli.process.exits import complain
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted
 

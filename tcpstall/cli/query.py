@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import click
 
-from tcpstall.cli.exits import writing
-from tcpstall.cli.store_option import stores_option
+from tcpstall.cli.options.store_option import stores_option
+from tcpstall.cli.process.exits import writing
 from tcpstall.cli.store_query import Form, asked, form_options, parquet_file, write
 from tcpstall.errors import CannotAnswer, ExitCode
 
@@ -20,7 +20,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def _print_columns() -> None:
     from tcpstall.archive.columns import TABLES, documented
-    from tcpstall.cli.terminal import console, show
+    from tcpstall.cli.process.terminal import console, show
     from tcpstall.report.archive.documentation import render_table
 
     screen = console()
@@ -31,7 +31,7 @@ def _print_columns() -> None:
 
 def _print_questions() -> None:
     from tcpstall.archive.asking.saved import questions
-    from tcpstall.cli.terminal import console, show
+    from tcpstall.cli.process.terminal import console, show
     from tcpstall.report.archive.documentation import render_questions
 
     screen = console()

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from tcpstall.cli.capture_options import Asked, expect_flows, outcome, read, reading, reading_options
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.flow_option import store_of_flow_option
-from tcpstall.cli.selection import captures_argument
-from tcpstall.cli.signals import draining
-from tcpstall.cli.top_option import top_option
+from tcpstall.cli.options.capture_options import Asked, expect_flows, outcome, read, reading, reading_options
+from tcpstall.cli.options.flow_option import store_of_flow_option
+from tcpstall.cli.options.selection import captures_argument
+from tcpstall.cli.options.top_option import top_option
+from tcpstall.cli.process.exits import complain, writing
+from tcpstall.cli.process.signals import draining
 from tcpstall.errors import UNREAD, CannotOpen, ExitCode
 from tcpstall.model import Analysis
 
@@ -135,7 +135,7 @@ def _show(
 ) -> None:
     from rich.text import Text
 
-    from tcpstall.cli.terminal import console, show
+    from tcpstall.cli.process.terminal import console, show
     from tcpstall.report.inputs import without_flows
     from tcpstall.report.remedies.tables import render_remedies
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 import click
 
 from tcpstall import __version__, _core
-from tcpstall.cli.capture_options import (
+from tcpstall.cli.options.capture_options import (
     Asked,
     Reading,
     expect_flows,
@@ -18,14 +18,14 @@ from tcpstall.cli.capture_options import (
     reading,
     reading_options,
 )
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.invocation import Remembering, command_line
-from tcpstall.cli.numbers import Number
-from tcpstall.cli.selection import captures_argument
-from tcpstall.cli.store_option import several_stores_option
+from tcpstall.cli.options.numbers import Number
+from tcpstall.cli.options.selection import captures_argument
+from tcpstall.cli.options.store_option import several_stores_option
+from tcpstall.cli.options.top_option import top_option
+from tcpstall.cli.options.wait_filters import Which, page_options
+from tcpstall.cli.process.exits import complain, writing
+from tcpstall.cli.process.invocation import Remembering, command_line
 from tcpstall.cli.store_page import shows_stores, store_page, typed_top
-from tcpstall.cli.top_option import top_option
-from tcpstall.cli.wait_filters import Which, page_options
 from tcpstall.errors import UNREAD, ExitCode
 from tcpstall.model import Capture, Endpoint, Flow, Sort
 from tcpstall.output import written

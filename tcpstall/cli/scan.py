@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.exits import complain
-from tcpstall.cli.numbers import Number
-from tcpstall.cli.quantities import SIZE, SPAN
-from tcpstall.cli.reading_limits import link_rate_option, max_expansion_option
-from tcpstall.cli.sensor import SENSOR
-from tcpstall.cli.store_option import store_option
+from tcpstall.cli.options.numbers import Number
+from tcpstall.cli.options.quantities import SIZE, SPAN
+from tcpstall.cli.options.reading_limits import link_rate_option, max_expansion_option
+from tcpstall.cli.options.sensor import SENSOR
+from tcpstall.cli.options.store_option import store_option
+from tcpstall.cli.process.exits import complain
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted, duration, number, size
 
@@ -131,7 +131,7 @@ def command(
         interpreters.prepare(1)  # all captures are new, and an interpreter loads beside this one
     from tcpstall.archive.scanning.scan import scan
     from tcpstall.archive.scanning.task import Options
-    from tcpstall.cli.scan_progress import rounds, waiting, watchers
+    from tcpstall.cli.process.scan_progress import rounds, waiting, watchers
 
     workers = _workers(jobs, memory_bytes)
     one_round = partial(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.exits import writing
+from tcpstall.cli.options.anonymise import anonymise_options, key_of
+from tcpstall.cli.process.exits import writing
 from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["command"]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.networks import NETWORK, Network
+from tcpstall.cli.options.networks import NETWORK, Network
+from tcpstall.cli.options.quantities import MOMENT, SIZE, SPAN, Moment
+from tcpstall.cli.options.store_option import store_given
+from tcpstall.cli.process.exits import complain, writing
 from tcpstall.cli.publish import command as publish
-from tcpstall.cli.quantities import MOMENT, SIZE, SPAN, Moment
-from tcpstall.cli.store_option import store_given
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.units import counted, date, number, size
 from tcpstall.untrusted import in_terminal

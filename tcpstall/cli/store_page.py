@@ -7,11 +7,11 @@ import click
 from click.core import ParameterSource
 
 from tcpstall import __version__
-from tcpstall.cli.exits import writing
-from tcpstall.cli.flow_option import InStore
-from tcpstall.cli.invocation import command_line
+from tcpstall.cli.options.flow_option import InStore
+from tcpstall.cli.options.wait_filters import Which, chosen
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.invocation import command_line
 from tcpstall.cli.store_query import Form, asked, tell_flows_without
-from tcpstall.cli.wait_filters import Which, chosen
 from tcpstall.errors import ExitCode
 
 __all__ = ["refuse", "shows_stores", "store_page", "typed_parameters", "typed_top"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.options import together
+from tcpstall.cli.options.together import together
+from tcpstall.cli.process.exits import complain, writing
 from tcpstall.errors import CannotWrite, ExitCode
 from tcpstall.output import written, written_by_name
 from tcpstall.units import counted
@@ -116,7 +116,7 @@ def _check(form: Form) -> None:
 
 
 def _show(shown: Callable[[int], Iterable["RenderableType"]]) -> None:
-    from tcpstall.cli.terminal import console, show
+    from tcpstall.cli.process.terminal import console, show
 
     screen = console()
     for part in shown(screen.width):

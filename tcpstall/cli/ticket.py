@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall import __version__
-from tcpstall.cli.capture_options import Reading
-from tcpstall.cli.exits import writing
 from tcpstall.cli.inputs import Inputs
-from tcpstall.cli.invocation import command_line
+from tcpstall.cli.options.capture_options import Reading
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.invocation import command_line
 from tcpstall.records import record
 
 if TYPE_CHECKING:

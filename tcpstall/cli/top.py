@@ -4,10 +4,10 @@ from typing import Literal, Unpack, get_args
 
 import click
 
-from tcpstall.cli.store_option import stores_given
+from tcpstall.cli.options.store_option import stores_given
+from tcpstall.cli.options.top_option import top_option
+from tcpstall.cli.options.wait_filters import Which, chosen, which_options
 from tcpstall.cli.store_query import Form, asked, form_options, tell_flows_without, write
-from tcpstall.cli.top_option import top_option
-from tcpstall.cli.wait_filters import Which, chosen, which_options
 from tcpstall.errors import ExitCode
 from tcpstall.lost_time import By
 

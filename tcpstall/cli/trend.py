@@ -4,10 +4,10 @@ from typing import Unpack, get_args
 
 import click
 
-from tcpstall.cli.store_option import stores_given
+from tcpstall.cli.options.store_option import stores_given
+from tcpstall.cli.options.top_option import top_option
+from tcpstall.cli.options.wait_filters import Which, chosen, which_options
 from tcpstall.cli.store_query import Form, asked, form_options, write
-from tcpstall.cli.top_option import top_option
-from tcpstall.cli.wait_filters import Which, chosen, which_options
 from tcpstall.errors import ExitCode
 from tcpstall.lost_time import Every
 
@@ -41,7 +41,7 @@ def command(stores: tuple[str, ...], every: Every, top: int, **which: Unpack[_As
         from tcpstall.archive.asking.trend import trend
 
         found = trend(session, every, meant, top)
-    from tcpstall.cli.terminal import has_braille
+    from tcpstall.cli.process.terminal import has_braille
     from tcpstall.report.archive.trend import TREND_COLUMNS, render_trend, trend_rows
 
     plain = not has_braille()

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from tcpstall.cli.capture_options import outcome
-from tcpstall.cli.exits import writing
-from tcpstall.cli.flow_option import FLOW, InStore
 from tcpstall.cli.inputs import inputs
-from tcpstall.cli.numbers import LARGEST
-from tcpstall.cli.output_format import table_or_json
-from tcpstall.cli.progress import Bar
+from tcpstall.cli.options.capture_options import outcome
+from tcpstall.cli.options.flow_option import FLOW, InStore
+from tcpstall.cli.options.numbers import LARGEST
+from tcpstall.cli.options.output_format import table_or_json
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.progress import Bar
 from tcpstall.cli.whatif_store import Filters, over_store, store_filters, whatif_store_option
 from tcpstall.errors import UNREAD, ExitCode, NothingToShow
 
@@ -105,7 +105,7 @@ def command(
 
             click.echo(whatif_json(found))
         else:
-            from tcpstall.cli.terminal import console, show
+            from tcpstall.cli.process.terminal import console, show
             from tcpstall.report.whatif.tables import render_whatif
 
             screen = console()

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
-from tcpstall.cli.capture_sets import streams
-from tcpstall.cli.exits import writing
 from tcpstall.cli.inputs import Inputs
-from tcpstall.cli.options import together
-from tcpstall.cli.quantities import MOMENT, Moment
-from tcpstall.cli.selection import HOST, PORTS
-from tcpstall.cli.wait_filters import chosen, sensor_option, within_option
+from tcpstall.cli.options.capture_sets import streams
+from tcpstall.cli.options.quantities import MOMENT, Moment
+from tcpstall.cli.options.selection import HOST, PORTS
+from tcpstall.cli.options.together import together
+from tcpstall.cli.options.wait_filters import chosen, sensor_option, within_option
+from tcpstall.cli.process.exits import writing
 from tcpstall.errors import ExitCode, NothingToShow
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def over_store(
 
             click.echo(archived_json(found, by))
         else:
-            from tcpstall.cli.terminal import console, show
+            from tcpstall.cli.process.terminal import console, show
             from tcpstall.report.whatif.tables import render_archived
 
             screen = console()

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.inputs import inputs
+from tcpstall.cli.options.quantities import SPAN
 from tcpstall.cli.output import analysed, capture_argument, ending_in
-from tcpstall.cli.progress import Bar
-from tcpstall.cli.quantities import SPAN
+from tcpstall.cli.process.exits import complain, writing
+from tcpstall.cli.process.progress import Bar
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted
 

@@ -10,7 +10,7 @@ import pytest
 
 from tcpstall.archive.scanning.progress import Summary
 from tcpstall.archive.storing.store import Store
-from tcpstall.cli import scan_progress
+from tcpstall.cli.process import scan_progress
 from tcpstall.errors import ExitCode, StoreInUse
 from tests.archive.conftest import single
 from tests.archive.contents import counted

@@ -103,7 +103,7 @@ def test_the_file_is_written_although_nobody_reads_the_output(
     def closed(*_: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("tcpstall.cli.terminal.show", closed)
+    monkeypatch.setattr("tcpstall.cli.process.terminal.show", closed)
     assert told.run(capture, "--max=lost=1ms", "--junit", file)[0] == ExitCode.CLOSED_PIPE
     assert suite(file).get("failures") == "1"
 

@@ -9,7 +9,7 @@ import pytest
 import tcpstall
 from tcpstall import Cause, _core
 from tcpstall.check import Checking
-from tcpstall.cli.rules import written
+from tcpstall.cli.options.rules import written
 from tests.check.flows import Told, lossy, played, refused, thinking, unreachable
 
 

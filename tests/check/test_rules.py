@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tcpstall.check import Limit, Rule
-from tcpstall.cli.rules import read_rules, together, written
+from tcpstall.cli.options.rules import read_rules, together, written
 from tcpstall.errors import ExitCode
 from tests.check.flows import Told, played, thinking
 from tests.documents import DOCS

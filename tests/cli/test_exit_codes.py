@@ -11,7 +11,8 @@ from typing import IO
 import pytest
 
 from tcpstall.archive.storing.store import Store
-from tcpstall.cli import exits, main
+from tcpstall.cli import main
+from tcpstall.cli.process import exits
 from tcpstall.errors import ExitCode
 from tests.cli.conftest import Run, environment
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tcpstall.cli import main
-from tcpstall.cli.signals import Signals, draining
+from tcpstall.cli.process.signals import Signals, draining
 from tcpstall.errors import ExitCode
 from tests.cli.conftest import environment
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.cli import progress
+from tcpstall.cli.process import progress
 from tests.cli.conftest import environment
 
 RED_GREEN_OR_BLUE = "\x1b["
@@ -60,7 +60,7 @@ def test_the_progress_bar_waits_a_second_and_then_draws(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     now = [100.0]
-    monkeypatch.setattr("tcpstall.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("tcpstall.cli.process.progress.time.monotonic", lambda: now[0])
     with progress.Bar() as bar:
         bar(1, 10)
         assert not shown(bar)

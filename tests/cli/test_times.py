@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from tcpstall.cli.quantities import MOMENT, SPAN
+from tcpstall.cli.options.quantities import MOMENT, SPAN
 
 FIRST_NS = 1_772_361_949_051_409_000  # 2026-03-01T10:45:49.051409Z
 DAY_NS = 1_772_323_200_000_000_000

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from tcpstall import analyze
-from tcpstall.cli.screen import pressed
+from tcpstall.cli.process.screen import pressed
 from tcpstall.errors import ExitCode
 from tcpstall.live import State
 from tcpstall.report.live.picture import ORDERS, Look, picture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tcpstall import units
-from tcpstall.cli.quantities import SIZE
+from tcpstall.cli.options.quantities import SIZE
 from tcpstall.whatif import change
 
 MS = 1_000_000

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tcpstall.cli.signals import Signals
+from tcpstall.cli.process.signals import Signals
 from tcpstall.errors import ExitCode
 from tcpstall.serve.signals import Ending
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall import keys
-from tcpstall.cli.exits import complain
-from tcpstall.cli.options import together
-from tcpstall.cli.paths import PathType
+from tcpstall.cli.options.paths import PathType
+from tcpstall.cli.options.together import together
+from tcpstall.cli.process.exits import complain
 
 if TYPE_CHECKING:
     from pathlib import Path

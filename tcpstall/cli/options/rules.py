@@ -13,8 +13,8 @@ import click
 
 from tcpstall.causes import Cause
 from tcpstall.check import GROWTH, LATENCY, NAMES, RETRANSMITTED, WORST, Limit, Over, Rule, ServedAt, Unit, units_of
-from tcpstall.cli.quantities import SPAN
-from tcpstall.cli.selection import PORTS
+from tcpstall.cli.options.quantities import SPAN
+from tcpstall.cli.options.selection import PORTS
 from tcpstall.errors import BadRules, CannotOpen
 
 __all__ = ["CONFIDENCE", "SERVED_AT", "Written", "read_rules", "together", "written"]

@@ -13,9 +13,9 @@ from tcpstall.archive.planning.sets import Skipped
 from tcpstall.archive.scanning import progress as following
 from tcpstall.archive.scanning.progress import Nobody, Several, Summary
 from tcpstall.archive.scanning.task import Done
-from tcpstall.cli.exits import complain, writing
-from tcpstall.cli.progress import drawn
-from tcpstall.cli.signals import until_terminated
+from tcpstall.cli.process.exits import complain, writing
+from tcpstall.cli.process.progress import drawn
+from tcpstall.cli.process.signals import until_terminated
 from tcpstall.errors import CannotOpen, StoreInUse
 from tcpstall.output import appended
 from tcpstall.units import number

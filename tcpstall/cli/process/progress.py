@@ -52,7 +52,7 @@ def drawn() -> "Progress":
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    from tcpstall.cli.terminal import colours
+    from tcpstall.cli.process.terminal import colours
 
     progress = Progress(
         TextColumn("{task.description}"),

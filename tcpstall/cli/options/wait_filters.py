@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from tcpstall.causes import Cause
-from tcpstall.cli.options import together
-from tcpstall.cli.quantities import MOMENT, Moment
-from tcpstall.cli.selection import HOST, PORTS
+from tcpstall.cli.options.quantities import MOMENT, Moment
+from tcpstall.cli.options.selection import HOST, PORTS
+from tcpstall.cli.options.together import together
 from tcpstall.lost_time import Span
 from tcpstall.model import Endpoint
 

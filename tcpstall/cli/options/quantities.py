@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.numbers import LARGEST
+from tcpstall.cli.options.numbers import LARGEST
 from tcpstall.records import record
 from tcpstall.units import read_size
 

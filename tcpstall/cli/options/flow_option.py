@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import click
 
-from tcpstall.cli.numbers import Number
+from tcpstall.cli.options.numbers import Number
 
 __all__ = ["FLOW", "InStore", "store_of_flow_option"]
 

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from tcpstall.cli.options import together
+from tcpstall.cli.options.together import together
 
 __all__ = ["several_stores_option", "store_given", "store_option", "stores_given", "stores_option"]
 

@@ -7,10 +7,10 @@ from typing import Any, TypedDict
 import click
 
 from tcpstall import _core
-from tcpstall.cli.flow_option import FLOW
 from tcpstall.cli.inputs import Inputs
-from tcpstall.cli.options import together
-from tcpstall.cli.quantities import MOMENT, Moment
+from tcpstall.cli.options.flow_option import FLOW
+from tcpstall.cli.options.quantities import MOMENT, Moment
+from tcpstall.cli.options.together import together
 
 __all__ = ["HOST", "PORTS", "Selection", "captures_argument", "chosen", "selection_options"]
 
@@ -154,7 +154,7 @@ def _resolved(captures: Inputs, *moments: Moment | None) -> tuple[int | None, ..
 
 
 def _called(captures: Inputs, names: Sequence[str]) -> list[str]:
-    from tcpstall.cli.server_names import addresses
+    from tcpstall.cli.options.server_names import addresses
 
     if _STANDARD_INPUT in captures.names:
         raise click.UsageError("standard input can be read only once: give --host an address")

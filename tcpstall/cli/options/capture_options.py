@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
 import click
 
-from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.capture_sets import Streams, streams_options
-from tcpstall.cli.exits import complain
-from tcpstall.cli.flow_option import InStore
 from tcpstall.cli.inputs import Inputs, inputs
-from tcpstall.cli.options import together
-from tcpstall.cli.progress import Bar
-from tcpstall.cli.quantities import SPAN, Moment
-from tcpstall.cli.reading_limits import link_rate_option, max_expansion_option
-from tcpstall.cli.selection import Selection, chosen, selection_options
-from tcpstall.cli.signals import draining, was_interrupted
+from tcpstall.cli.options.anonymise import anonymise_options, key_of
+from tcpstall.cli.options.capture_sets import Streams, streams_options
+from tcpstall.cli.options.flow_option import InStore
+from tcpstall.cli.options.quantities import SPAN, Moment
+from tcpstall.cli.options.reading_limits import link_rate_option, max_expansion_option
+from tcpstall.cli.options.selection import Selection, chosen, selection_options
+from tcpstall.cli.options.together import together
+from tcpstall.cli.process.exits import complain
+from tcpstall.cli.process.progress import Bar
+from tcpstall.cli.process.signals import draining, was_interrupted
 from tcpstall.errors import ExitCode, NothingToShow
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from tcpstall.cli.numbers import Number
+from tcpstall.cli.options.numbers import Number
 
 __all__ = ["top_option"]
 

@@ -11,8 +11,8 @@ from socketserver import ThreadingTCPServer
 from typing import Any
 
 from tcpstall.archive.asking.exporting import exported, samples
-from tcpstall.cli.exits import complain
-from tcpstall.cli.signals import until_terminated
+from tcpstall.cli.process.exits import complain
+from tcpstall.cli.process.signals import until_terminated
 from tcpstall.errors import CannotWrite, ExitCode, TcpstallError
 from tcpstall.metrics.exposition import CONTENT_TYPES, Form, exposed
 from tcpstall.model import Endpoint

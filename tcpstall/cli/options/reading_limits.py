@@ -2,8 +2,8 @@
 
 import click
 
-from tcpstall.cli.numbers import Number
-from tcpstall.cli.quantities import RATE
+from tcpstall.cli.options.numbers import Number
+from tcpstall.cli.options.quantities import RATE
 
 __all__ = ["link_rate_option", "max_expansion_option"]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from tcpstall.cli.arrivals import Arrivals
-from tcpstall.cli.exits import writing
-from tcpstall.cli.terminal import console
+from tcpstall.cli.process.arrivals import Arrivals
+from tcpstall.cli.process.exits import writing
+from tcpstall.cli.process.terminal import console
 from tcpstall.errors import TcpstallError
 from tcpstall.live import State
 from tcpstall.model import Flow

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 import click
 
 from tcpstall.cli.copies import by_name
-from tcpstall.cli.hints import hinted
-from tcpstall.cli.signals import Signals
-from tcpstall.cli.streams import flush_or_abandon, open_closed
+from tcpstall.cli.process.hints import hinted
+from tcpstall.cli.process.signals import Signals
+from tcpstall.cli.process.streams import flush_or_abandon, open_closed
 from tcpstall.errors import CannotWrite, ExitCode, TcpstallError
 from tcpstall.untrusted import in_terminal
 

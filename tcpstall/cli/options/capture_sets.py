@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import click
 
-from tcpstall.cli.options import together
+from tcpstall.cli.options.together import together
 
 __all__ = ["Streams", "streams", "streams_options"]
 
