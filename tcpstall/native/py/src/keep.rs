@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tcpstall_core::results::FlowRow;
 use tcpstall_core::results::sort::SortOrder;
-use tcpstall_core::results::sums::Sums;
-use tcpstall_core::results::top_flows::TopFlows;
+use tcpstall_core::results::totals::sums::Sums;
+use tcpstall_core::results::totals::top_flows::TopFlows;
 
 use crate::labels::Labels;
 use crate::report::Report;

@@ -38,13 +38,13 @@ mod _core {
     #[pymodule_export]
     use super::pair::{Pairing, pair};
     #[pymodule_export]
-    const BURSTS: &str = tcpstall_core::results::loss_advice::BURSTS;
+    const BURSTS: &str = tcpstall_core::results::flow_row::loss_advice::BURSTS;
     #[pymodule_export]
-    const EARLY_END: &str = tcpstall_core::results::loss_advice::EARLY_END;
+    const EARLY_END: &str = tcpstall_core::results::flow_row::loss_advice::EARLY_END;
     #[pymodule_export]
-    const FULL_QUEUE: &str = tcpstall_core::results::loss_advice::FULL_QUEUE;
+    const FULL_QUEUE: &str = tcpstall_core::results::flow_row::loss_advice::FULL_QUEUE;
     #[pymodule_export]
-    const NO_QUEUE: &str = tcpstall_core::results::loss_advice::NO_QUEUE;
+    const NO_QUEUE: &str = tcpstall_core::results::flow_row::loss_advice::NO_QUEUE;
     #[pymodule_export]
     use super::parquet::parquet;
     #[pymodule_export]

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tcpstall_core::results::columns::Column;
+use tcpstall_core::results::columns::values::Values;
 use tcpstall_core::results::parquet::File;
-use tcpstall_core::results::values::Values;
 
 #[pyfunction]
 pub(crate) fn parquet<'py>(

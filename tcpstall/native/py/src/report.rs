@@ -13,7 +13,7 @@ use tcpstall_core::engine::{self, Follower, RunOptions, StreamState};
 use tcpstall_core::results::findings::{FindingRow, Findings, waited_and_idle};
 use tcpstall_core::results::services::{ServiceRow, Services};
 use tcpstall_core::results::sort::SortOrder;
-use tcpstall_core::results::sums::Sums;
+use tcpstall_core::results::totals::sums::Sums;
 use tcpstall_core::results::{FlowRow, columns};
 use tcpstall_core::state::StateError;
 use tcpstall_core::wire::Segment;

@@ -14,9 +14,9 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
+use tcpstall_core::results::columns::known::Known;
+use tcpstall_core::results::columns::values::Values;
 use tcpstall_core::results::columns::{Column, Columns};
-use tcpstall_core::results::known::Known;
-use tcpstall_core::results::values::Values;
 
 /// Columns of equal length, in batches of rows.
 #[pyclass(frozen, module = "tcpstall._core")]

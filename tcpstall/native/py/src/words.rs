@@ -7,7 +7,7 @@ use tcpstall_core::capture::{Compression, Format, LinkType};
 use tcpstall_core::replay::change::NAMES;
 use tcpstall_core::replay::recover::Refusal;
 use tcpstall_core::replay::{forecast, record};
-use tcpstall_core::results::trust::Reason;
+use tcpstall_core::results::rows::trust::Reason;
 use tcpstall_core::wire::tunnel::TunnelProtocol;
 
 #[pyfunction]

@@ -1,8 +1,8 @@
 //! Turns rows of packets into columns.
 
 use super::rows::{Delay, PacketEvent, Recovery};
+use crate::results::columns::values::Values;
 use crate::results::columns::{Column, Columns};
-use crate::results::values::Values;
 
 fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
     Column { name: name.to_owned().into(), values: Values::Integers(rows.iter().map(value).collect()) }

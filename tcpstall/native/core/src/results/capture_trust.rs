@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rows::FlowRow;
-use super::trust::{TrustLevel, share};
+use super::rows::trust::{TrustLevel, share};
 
 /// Share of the data whose flows must agree on the vantage: a few samples may mislead a small flow.
 const AGREEMENT: f64 = 0.9;

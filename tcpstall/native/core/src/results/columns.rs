@@ -1,14 +1,19 @@
 //! Turns rows into columns, for callers that want tables instead of objects.
 
+pub mod known;
+pub mod numbers;
+pub mod texts;
+pub mod values;
+
 use std::borrow::Cow;
 
-use super::evidence::RareEvidence;
+use self::numbers::Numbers;
+use self::texts::Texts;
+use self::values::Values;
 use super::ledger::Owner;
-use super::numbers::Numbers;
+use super::rows::evidence::RareEvidence;
+use super::rows::trust::ScaleKnown;
 use super::rows::{BurstRow, FlowNames, FlowRow, StallRow};
-use super::texts::Texts;
-use super::trust::ScaleKnown;
-use super::values::Values;
 use crate::exchange::{Exchange, Phase};
 use crate::flow::End;
 use crate::packet_no::PacketNo;

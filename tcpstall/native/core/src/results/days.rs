@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::columns::values::Values;
 use super::columns::{Column, Columns};
 use super::parquet::File;
-use super::values::Values;
 
 const DAY_NS: i64 = 86_400_000_000_000;
 /// Most days at once, a year's: a damaged clock could ask for thousands of files. Rows of further days join the day that has

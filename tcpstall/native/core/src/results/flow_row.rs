@@ -1,28 +1,32 @@
 //! Builds the row of a finished flow: its pauses are judged, become stalls, and each nanosecond gets its owner.
 
+mod busy;
+mod climb;
+pub mod loss_advice;
+mod notes;
+mod outcome_advice;
+mod pace;
+mod stall_order;
+mod sweep;
+mod swing;
+
 use std::iter;
 
-use super::busy::Busy;
-use super::climb::Climb;
-use super::evidence::Evidence;
+use self::busy::Busy;
+use self::climb::Climb;
+use self::notes::notes;
 use super::findings;
 use super::ledger::Ledger;
 use super::lists::SpareLists;
-use super::loss_advice;
-use super::losses::LossesRow;
-use super::notes::notes;
-use super::outcome::{Outcome, OutcomeRow};
-use super::outcome_advice;
-use super::pace;
-use super::path::{self, PathRow, path_row};
-use super::repair::{self, RepairRow};
-use super::round_trip::{self, RoundTrip};
+use super::rows::evidence::Evidence;
+use super::rows::losses::LossesRow;
+use super::rows::outcome::{Outcome, OutcomeRow};
+use super::rows::path::{self, PathRow, path_row};
+use super::rows::repair::{self, RepairRow};
+use super::rows::round_trip::{self, RoundTrip};
+use super::rows::syn::SynRow;
+use super::rows::trust::TrustRow;
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, FlowRow, HandshakeRow, StallRow, VantageRow};
-use super::stall_order;
-use super::sweep;
-use super::swing;
-use super::syn::SynRow;
-use super::trust::TrustRow;
 use crate::causes::{self, Cause, HandshakeEvidence, Limits, Missing, PausePart, Proof};
 use crate::exchange::{self, Wait};
 use crate::few::Few;

@@ -1,16 +1,27 @@
 //! Rows of a report: a flow, a burst and a stall as the reader of the result sees them.
 
+pub(super) mod ceiling;
+pub(super) mod evidence;
+pub mod losses;
+pub(super) mod outcome;
+pub mod path;
+pub(super) mod receiver;
+pub mod repair;
+pub mod round_trip;
+pub mod syn;
+pub mod trust;
+
 use std::mem;
 
-use super::evidence::Evidence;
+use self::evidence::Evidence;
+use self::losses::LossesRow;
+use self::outcome::OutcomeRow;
+use self::path::PathRow;
+use self::repair::{AttemptRow, RepairRow};
+use self::round_trip::{RoundTrip, SpikeRow};
+use self::syn::SynRow;
+use self::trust::TrustRow;
 use super::ledger::Ledger;
-use super::losses::LossesRow;
-use super::outcome::OutcomeRow;
-use super::path::PathRow;
-use super::repair::{AttemptRow, RepairRow};
-use super::round_trip::{RoundTrip, SpikeRow};
-use super::syn::SynRow;
-use super::trust::TrustRow;
 use crate::causes::Cause;
 use crate::exchange::{ConnectionRow, Exchange};
 use crate::few::Few;

@@ -14,9 +14,9 @@ use hashbrown::{HashMap, HashSet};
 use serde::{Serialize, Serializer};
 
 use self::client::Client;
-use super::outcome::Outcome;
 use super::room::Room;
 use super::rows::FlowRow;
+use super::rows::outcome::Outcome;
 use crate::flow::End;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::columns::texts::Texts;
+use super::columns::values::Values;
 use super::columns::{self, Column, Columns, addresses, flags, integers, signed, texts};
 use super::findings;
 use super::rows::{FlowRow, StallRow};
-use super::texts::Texts;
-use super::values::Values;
 use crate::causes::Cause;
 use crate::causes::details;
 use crate::flow::End;

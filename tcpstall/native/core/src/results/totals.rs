@@ -2,18 +2,21 @@
 //!
 //! They take the same memory for one flow as for a million, so that a capture may go on for days.
 
+pub mod sums;
+pub mod top_flows;
+
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
+use self::sums::Sums;
+use self::top_flows::TopFlows;
 use super::capture_trust::CaptureTrust;
 use super::columns::{Columns, integers, signed, texts};
 use super::ledger::{OWNERS, Owner};
 use super::room::Room;
 use super::rows::FlowRow;
 use super::sort::SortOrder;
-use super::sums::Sums;
-use super::top_flows::TopFlows;
 use crate::time::Nanos;
 use crate::wire::Endpoint;
 
@@ -167,7 +170,7 @@ mod tests {
     use super::{LISTED, SERVICES_KEPT, Totals, keep_longest};
     use crate::causes::Limits;
     use crate::pause::Watch;
-    use crate::results::values::Values;
+    use crate::results::columns::values::Values;
     use crate::results::{FlowRow, Wanted, flow_row};
     use crate::time::Nanos;
     use crate::wire::{Address, Flags, Segment};

@@ -152,8 +152,8 @@ mod tests {
     use crate::causes::Limits;
     use crate::few::Few;
     use crate::pause::Watch;
-    use crate::results::losses::LossesRow;
-    use crate::results::round_trip::RoundTrip;
+    use crate::results::rows::losses::LossesRow;
+    use crate::results::rows::round_trip::RoundTrip;
     use crate::results::{Evidence, Wanted, flow_row};
     use crate::wire::{Flags, Segment};
 

@@ -10,7 +10,7 @@ use super::share::Share;
 use super::{Clients, Finding, FindingKind, Key};
 use crate::flow::End;
 use crate::json::{self, Print};
-use crate::results::losses::LossesRow;
+use crate::results::rows::losses::LossesRow;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};

@@ -16,7 +16,7 @@ use crate::causes::details;
 use crate::few::Few;
 use crate::flow::End;
 use crate::results::ledger::Owner;
-use crate::results::outcome::Outcome;
+use crate::results::rows::outcome::Outcome;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 

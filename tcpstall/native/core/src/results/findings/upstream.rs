@@ -12,8 +12,8 @@ use super::row::WaitedFor;
 use super::share::Share;
 use crate::exchange::{Exchange, Phase};
 use crate::flow::End;
-use crate::results::outcome::Outcome;
 use crate::results::rows::FlowRow;
+use crate::results::rows::outcome::Outcome;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 

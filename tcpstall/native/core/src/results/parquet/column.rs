@@ -6,8 +6,8 @@ use super::bits::{differences, hybrid, levels, run, width};
 use super::marks::Marks;
 use super::same::Same;
 use super::words::{Words, put};
-use crate::results::known::Known;
-use crate::results::values::Values;
+use crate::results::columns::known::Known;
+use crate::results::columns::values::Values;
 
 /// Different numbers up to which each row has a number among them: beyond, differences take fewer bytes.
 const MOST: usize = 1_000;

@@ -1,6 +1,6 @@
 //! Marks of the known values of a column: most columns have all values, or none.
 
-use crate::results::known::Known;
+use crate::results::columns::known::Known;
 
 /// Marks, no more than their number until some are different from others.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::Marks;
-    use crate::results::known::Known;
+    use crate::results::columns::known::Known;
 
     fn appended(pieces: &[&[bool]]) -> Marks {
         let mut marks = Marks::default();

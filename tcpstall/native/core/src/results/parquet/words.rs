@@ -6,7 +6,7 @@ use std::mem;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::same::Same;
-use crate::results::texts::Texts;
+use crate::results::columns::texts::Texts;
 
 /// Different texts up to which each row has a number: beyond, numbers save little.
 const MOST: usize = 1 << 14;

@@ -4,9 +4,9 @@
 //! their ACKs. Both are arithmetic: a buffer sized by them is sized for a rate that never occurred. They are reported
 //! only where the flow came near.
 
-use super::ceiling::Ceiling;
-use super::path::PathRow;
-use super::rows::StallRow;
+use super::super::rows::StallRow;
+use super::super::rows::ceiling::Ceiling;
+use super::super::rows::path::PathRow;
 use crate::pause::Burst;
 use crate::time::Nanos;
 

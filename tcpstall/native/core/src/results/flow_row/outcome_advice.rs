@@ -1,7 +1,7 @@
 //! Advice of an outcome, where that of its cause does not fit.
 
-use super::outcome::Outcome;
-use super::rows::StallRow;
+use super::super::rows::StallRow;
+use super::super::rows::outcome::Outcome;
 use crate::causes::Cause;
 use crate::flow::End;
 

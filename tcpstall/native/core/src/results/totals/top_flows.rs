@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::rows::FlowRow;
-use super::sort::SortOrder;
+use super::super::rows::FlowRow;
+use super::super::sort::SortOrder;
 
 /// The first flows of one order, by rank and id.
 #[derive(Clone)]

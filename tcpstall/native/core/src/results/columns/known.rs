@@ -27,12 +27,12 @@ impl Known {
     }
 
     /// Marks of so many known values.
-    pub(super) fn all(len: usize) -> Known {
+    pub(in super::super) fn all(len: usize) -> Known {
         Known { words: Vec::new(), len }
     }
 
     /// Marks of so many unknown values.
-    pub(super) fn none(len: usize) -> Known {
+    pub(in super::super) fn none(len: usize) -> Known {
         Known { words: vec![0; len.div_ceil(WORD)], len }
     }
 
@@ -129,7 +129,7 @@ impl Known {
     }
 
     /// The bits in words of 64; none where all values are known.
-    pub(super) fn words(&self) -> &[u64] {
+    pub(in super::super) fn words(&self) -> &[u64] {
         &self.words
     }
 

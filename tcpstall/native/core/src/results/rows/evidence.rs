@@ -98,17 +98,17 @@ impl Rare {
     }
 
     /// There are numbers of which that is true.
-    pub(super) fn has(&self, is_so: impl FnOnce(&RareEvidence) -> bool) -> bool {
+    pub(in super::super) fn has(&self, is_so: impl FnOnce(&RareEvidence) -> bool) -> bool {
         self.0.as_deref().is_some_and(is_so)
     }
 
     /// The numbers, if there are any.
-    pub(super) fn any_mut(&mut self) -> Option<&mut RareEvidence> {
+    pub(in super::super) fn any_mut(&mut self) -> Option<&mut RareEvidence> {
         self.0.as_deref_mut()
     }
 
     /// The numbers, to add some.
-    pub(super) fn get_mut(&mut self) -> &mut RareEvidence {
+    pub(in super::super) fn get_mut(&mut self) -> &mut RareEvidence {
         self.0.get_or_insert_default()
     }
 }
@@ -129,7 +129,7 @@ impl Row for Rare {
 
 impl Evidence {
     /// Evidence of the part of a pause.
-    pub(super) fn of(pause: &Pause, part: &PausePart) -> Evidence {
+    pub(in super::super) fn of(pause: &Pause, part: &PausePart) -> Evidence {
         Evidence {
             in_flight_bytes: Some(size(pause.flight_at_start)),
             in_flight_segments: Some(u64::from(pause.segments_at_start)),

@@ -1,7 +1,7 @@
 //! Send buffers whose flight swings below one level instead of standing at it.
 
-use super::ceiling::{Ceiling, PLATEAU_ROUNDS};
-use super::rows::StallRow;
+use super::super::rows::StallRow;
+use super::super::rows::ceiling::{Ceiling, PLATEAU_ROUNDS};
 use crate::pause::Pause;
 
 /// Fills in the numbers of one sender's waits for its send buffer where the flight has no plateau: a blocked writer

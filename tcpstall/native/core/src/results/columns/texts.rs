@@ -47,7 +47,7 @@ impl Texts {
     }
 
     /// A text of each row, by what it is written from: it is written once where it follows its like.
-    pub(super) fn written<R, T: PartialEq>(
+    pub(in super::super) fn written<R, T: PartialEq>(
         rows: &[R],
         from: impl Fn(&R) -> T,
         write: impl Fn(&T, &mut String),

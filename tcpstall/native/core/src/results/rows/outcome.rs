@@ -45,7 +45,7 @@ impl Outcome {
     }
 
     /// Outcome of a flow; `None` for a connection that was established and whose ends were heard.
-    pub(super) fn of(flow: &Finished) -> Option<Outcome> {
+    pub(in super::super) fn of(flow: &Finished) -> Option<Outcome> {
         let connection = flow.connection();
         opening(connection, until(flow)).or_else(|| one_sided(connection)).or_else(|| gone(connection, until(flow)))
     }
@@ -127,7 +127,7 @@ row! {
 }
 
 impl OutcomeRow {
-    pub(super) fn of(flow: &Finished, outcome: Option<Outcome>) -> OutcomeRow {
+    pub(in super::super) fn of(flow: &Finished, outcome: Option<Outcome>) -> OutcomeRow {
         let connection = flow.connection();
         // After a RST nobody waits for an answer.
         let until = if connection.state == State::Reset { connection.end } else { until(flow) };

@@ -22,7 +22,7 @@ row! {
 }
 
 impl RoundTrip {
-    pub(super) fn of(pause: &Pause, part: &PausePart) -> RoundTrip {
+    pub(in super::super) fn of(pause: &Pause, part: &PausePart) -> RoundTrip {
         let excess = excess(pause, part);
         RoundTrip { base_rtt_ns: pause.base_rtt, excess_ns: excess.span, excess_owner: excess.owner }
     }
@@ -48,7 +48,7 @@ row! {
 }
 
 /// Spikes of both senders in order of time, and the number that a limit dropped.
-pub(super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
+pub(in super::super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
     let (mut rows, last) = (Vec::new(), flow.connection().end);
     for sender in End::BOTH {
         rows.extend(flow.spikes(sender).list.iter().map(|spike| SpikeRow {

@@ -1,6 +1,6 @@
 //! Puts the stalls of both senders in one order of time.
 
-use super::rows::StallRow;
+use super::super::rows::StallRow;
 use crate::few::Few;
 
 /// Sorts the stalls by their start. Those of one sender are in order already, so their places are two runs to merge; a row

@@ -56,7 +56,7 @@ const LINK_ROUNDS: i64 = 2;
 
 /// Times when the path was busy with a direction's data, in order: a queue stood, or the link's rate is known and was
 /// reached.
-pub(super) fn busy(flow: &Finished, sender: End, limits: &Limits) -> Vec<(Nanos, Nanos)> {
+pub(in super::super) fn busy(flow: &Finished, sender: End, limits: &Limits) -> Vec<(Nanos, Nanos)> {
     if flow.busy_periods[sender].is_empty() && limits.link_bytes_per_s.is_none() {
         return Vec::new();
     }
@@ -79,7 +79,7 @@ pub(super) fn busy(flow: &Finished, sender: End, limits: &Limits) -> Vec<(Nanos,
 }
 
 /// Row of a direction.
-pub(super) fn path_row(flow: &Finished, sender: End, busy: &[(Nanos, Nanos)], limits: &Limits) -> PathRow {
+pub(in super::super) fn path_row(flow: &Finished, sender: End, busy: &[(Nanos, Nanos)], limits: &Limits) -> PathRow {
     let busy_periods = &flow.busy_periods[sender];
     let span = busy_periods.iter().fold(Nanos::ZERO, |sum, period| sum + period.span());
     let bytes = busy_periods.iter().map(|period| period.bytes).sum::<i64>();

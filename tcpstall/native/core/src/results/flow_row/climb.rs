@@ -1,6 +1,6 @@
 //! Cost of an idle restart: the waits of the climb back, less those that the old window would have needed too.
 
-use super::rows::StallRow;
+use super::super::rows::StallRow;
 use crate::causes::{Cause, PausePart};
 use crate::pause::Pause;
 

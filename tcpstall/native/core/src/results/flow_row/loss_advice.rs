@@ -1,8 +1,8 @@
 //! Advice on waits that losses made, where the flow shows what dropped the data, or that nothing was lost: the cause's
 //! names every place.
 
-use super::losses::LossesRow;
-use super::rows::{FlowRow, StallRow};
+use super::super::rows::losses::LossesRow;
+use super::super::rows::{FlowRow, StallRow};
 use crate::causes::{Cause, details};
 use crate::flow::End;
 

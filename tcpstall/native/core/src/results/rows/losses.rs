@@ -1,6 +1,6 @@
 //! The path at the losses of one direction: whether a queue stood, and how much was in flight.
 
-use super::ledger::{Ledger, Owner};
+use super::super::ledger::{Ledger, Owner};
 use crate::causes::Cause;
 use crate::json::row;
 use crate::pause::losses::Loss;
@@ -51,7 +51,7 @@ row! {
 impl LossesRow {
     /// `None` without losses; `least` is the shortest of all round trips, `usual` their 10th and 95th percentile.
     #[inline(never)]
-    pub(super) fn of(losses: &[Loss], least: Option<Nanos>, usual: [Option<Nanos>; 2]) -> Option<LossesRow> {
+    pub(in super::super) fn of(losses: &[Loss], least: Option<Nanos>, usual: [Option<Nanos>; 2]) -> Option<LossesRow> {
         let least = least.filter(|_| !losses.is_empty())?;
         let [short, long] = usual.map(|rtt| rtt.map_or(Nanos::ZERO, |rtt| (rtt - least).or_zero()));
         let known = || losses.iter().filter_map(|loss| loss.queue.map(|queue| (queue, loss.grain)));
@@ -77,7 +77,7 @@ impl LossesRow {
     /// The row beside what else is known of the flow: nothing where a quarter of the repairs or more were `needless`, because data
     /// that is only late is no loss; no limit where a window or buffer stood, which is in flight at each loss; and no rate where the
     /// sender may have set it.
-    pub(super) fn beside(self, needless: u32, time_ns: &Ledger) -> Option<LossesRow> {
+    pub(in super::super) fn beside(self, needless: u32, time_ns: &Ledger) -> Option<LossesRow> {
         let of = |cause| time_ns.of(Owner::Waiting(cause)).0;
         let grew = 4 * (of(Cause::RwndLimited) + of(Cause::SndbufLimited)) <= of(Cause::CwndLimited);
         let limit_bytes = self.limit_bytes.filter(|_| grew);
@@ -90,13 +90,13 @@ impl LossesRow {
     }
 
     /// A queue stood at nearly all losses.
-    pub(super) fn met_a_queue(&self) -> bool {
+    pub(in super::super) fn met_a_queue(&self) -> bool {
         self.are_nearly_all(self.queued)
     }
 
     /// None stood at nearly all losses; or at a third, and one at hardly any, where data passed between them at one rate, which a
     /// queue would have let pass as well: other packets may wait for a repair, or on the way to the tap.
-    pub(super) fn met_none(&self) -> bool {
+    pub(in super::super) fn met_none(&self) -> bool {
         let some = self.unqueued >= LOSSES && 3 * self.unqueued >= self.counted && 5 * self.queued <= self.counted;
         self.are_nearly_all(self.unqueued) || self.rate_bytes_per_s.is_some() && some
     }
@@ -106,7 +106,7 @@ impl LossesRow {
     }
 
     /// Takes in the losses of another flow.
-    pub(super) fn add(&mut self, other: &LossesRow) {
+    pub(in super::super) fn add(&mut self, other: &LossesRow) {
         self.counted += other.counted;
         self.queued += other.queued;
         self.unqueued += other.unqueued;

@@ -22,7 +22,7 @@ pub struct SynRow {
 }
 
 impl SynRow {
-    pub(super) fn of(connection: &Connection, end: End) -> SynRow {
+    pub(in super::super) fn of(connection: &Connection, end: End) -> SynRow {
         let handshake = &connection.handshake;
         let count = match end {
             End::Client => handshake.syns,

@@ -146,7 +146,7 @@ row! {
 
 impl TrustRow {
     /// Trust in a flow whose capture was taken at `side`.
-    pub(super) fn of(flow: &Finished, side: &str) -> TrustRow {
+    pub(in super::super) fn of(flow: &Finished, side: &str) -> TrustRow {
         let connection = flow.connection();
         let halves = &connection.halves;
         let unseen_bytes = halves.iter().map(|half| half.never_seen.max(0) as u64).sum();
@@ -214,7 +214,7 @@ impl TrustRow {
 }
 
 /// Share of unseen bytes in all bytes.
-pub(super) fn share(unseen: u64, seen: u64) -> Option<f64> {
+pub(in super::super) fn share(unseen: u64, seen: u64) -> Option<f64> {
     let part = || if unseen == 0 { 0.0 } else { unseen as f64 / (seen + unseen) as f64 };
     (seen + unseen > 0).then(part)
 }

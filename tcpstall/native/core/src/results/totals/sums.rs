@@ -1,10 +1,10 @@
 //! Sums over all flows of a run, whether or not a report lists them.
 
-use super::findings::Findings;
-use super::ledger::{OWNERS, Owner};
-use super::room::Room;
-use super::rows::FlowRow;
-use super::services::Services;
+use super::super::findings::Findings;
+use super::super::ledger::{OWNERS, Owner};
+use super::super::room::Room;
+use super::super::rows::FlowRow;
+use super::super::services::Services;
 
 /// Sums of the flows.
 #[derive(Clone, Default)]

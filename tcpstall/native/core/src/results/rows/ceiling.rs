@@ -14,7 +14,7 @@ const LARGEST_FRAME: i64 = 65_536;
 /// before doubling.
 const LEAST_SEND_BUFFER: i64 = 2_304;
 /// Rounds at one level that make the level a plateau.
-pub(super) const PLATEAU_ROUNDS: usize = 3;
+pub(in super::super) const PLATEAU_ROUNDS: usize = 3;
 /// Largest part of its buffer that a window takes: tcp_adv_win_scale 2 leaves 3/4; 1 leaves 1/2, newer kernels measure
 /// it.
 const LARGEST_PART: (i64, i64) = (3, 4);
@@ -59,12 +59,12 @@ impl Ceiling {
     }
 
     /// Numbers of a wait for a send buffer whose flight swings below `level`.
-    pub(super) fn at_level(pause: &Pause, level: i64) -> Ceiling {
+    pub(in super::super) fn at_level(pause: &Pause, level: i64) -> Ceiling {
         Ceiling::new(pause, level, send_buffer(level), pause.largest_window)
     }
 
     /// The same numbers with twice the flight as the needed size, whatever the next limit allows.
-    pub(super) fn twice(&self) -> Option<Ceiling> {
+    pub(in super::super) fn twice(&self) -> Option<Ceiling> {
         let (now, needed) = self.ceiling_bytes_per_s.zip(self.needed_bytes_per_s)?;
         let flight = self.buffer_needed_bytes? as f64 * now as f64 / needed.max(1) as f64;
         let needed = Some(2 * flight.round() as u64);

@@ -1,7 +1,7 @@
 //! Sweeps a flow's life from start to end and gives each stretch of it one owner.
 
-use super::ledger::{Ledger, Owner};
-use super::rows::StallRow;
+use super::super::ledger::{Ledger, Owner};
+use super::super::rows::StallRow;
 use crate::causes::{self, Cause, details};
 use crate::few::Few;
 use crate::flow::End;

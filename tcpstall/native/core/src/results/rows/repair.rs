@@ -53,7 +53,7 @@ impl RepairEvidence {
 }
 
 /// Attempts within `(start, end]` of a pause.
-pub(super) fn attempts(pause: &Pause, start: Nanos, end: Nanos) -> Vec<AttemptRow> {
+pub(in super::super) fn attempts(pause: &Pause, start: Nanos, end: Nanos) -> Vec<AttemptRow> {
     let all = pause.repair.iter().flat_map(|repair| &repair.attempts);
     all.filter(|attempt| attempt.time > start && attempt.time <= end)
         .map(|attempt| AttemptRow { time_ns: attempt.time, kind: attempt.trigger.name(), waited_ns: attempt.waited })
@@ -82,7 +82,7 @@ row! {
 }
 
 impl RepairRow {
-    pub(super) fn of(totals: RepairTotals, half: &Half) -> RepairRow {
+    pub(in super::super) fn of(totals: RepairTotals, half: &Half) -> RepairRow {
         RepairRow {
             timeouts: totals.timeouts,
             fast_retransmits: totals.fast_retransmits,
