@@ -7,7 +7,7 @@ import pytest
 from tcpstall import Cause, Flow, analyze
 from tcpstall.advice.remedy import Remedy
 from tcpstall.advice.treatment import treatments
-from tests.tools.lab.namespaces import obstacle
+from tests.tools.lab.network.namespaces import obstacle
 from tests.tools.lab.run import run
 from tests.tools.lab.scenario import BIG_WINDOW, Host, Scenario, talk
 

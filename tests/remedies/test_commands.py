@@ -11,7 +11,7 @@ import pytest
 
 from tcpstall.advice.remedy import Platform
 from tests.remedies.test_treatments import EVERYTHING, treated, with_address
-from tests.tools.lab.namespaces import obstacle
+from tests.tools.lab.network.namespaces import obstacle
 
 SYSCTLS = Path("/proc/sys")
 NEWER = {"net.ipv4.tcp_rto_min_us"}

@@ -9,8 +9,8 @@ from typing import Any
 
 import tcpstall
 from tcpstall import Cause, Flow, Stall
-from tests.tools.lab.agreement import CAUSES
-from tests.tools.lab.impairment import Delay
+from tests.tools.lab.network.impairment import Delay
+from tests.tools.lab.truths.agreement import CAUSES
 
 SIDES = ("sender", "receiver")
 SURE = 0.9

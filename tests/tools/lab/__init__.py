@@ -5,7 +5,8 @@
 the sender's, cut to headers. A JSON says:
 
 `set`       the change in the words of `tcpstall whatif --set`
-`applied`   what was done on which host; `figures` are those of tests.tools.lab.situation that are not its defaults
+`applied`   what was done on which host; `figures` are those of tests.tools.lab.changes.situation that are not its
+            defaults
 `service`   address and port of the server, on which every connection of the captures ends
 `ranked`    whether the folder's changes compete to be the remedy: the shortest real transfer wins
 `before`, `after`

@@ -7,15 +7,17 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.tools.lab import corners, damage, founding, hard_pairs, services, unseen
-from tests.tools.lab.namespaces import obstacle
-from tests.tools.lab.pairing import produce
-from tests.tools.lab.pairs import plans
+from tests.tools.lab.changes import hard_pairs, services
+from tests.tools.lab.changes.pairing import produce
+from tests.tools.lab.changes.pairs import plans
+from tests.tools.lab.network.namespaces import obstacle
 from tests.tools.lab.run import Recording, run
 from tests.tools.lab.scenario import Scenario
-from tests.tools.lab.trim import trim
-from tests.tools.lab.truth import write_truth
-from tests.tools.lab.vary import varied, varied_plan
+from tests.tools.lab.sets import corners, founding, unseen
+from tests.tools.lab.sets.vary import varied, varied_plan
+from tests.tools.lab.truths import damage
+from tests.tools.lab.truths.trim import trim
+from tests.tools.lab.truths.truth import write_truth
 
 REPOSITORY = Path(__file__).parents[3]
 SETS = {"fixtures": founding.scenarios, "unseen": unseen.scenarios, "corners": corners.scenarios}

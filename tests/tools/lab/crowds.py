@@ -13,10 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.tools.lab.namespaces import obstacle
+from tests.tools.lab.changes.timing import by_client
+from tests.tools.lab.network.namespaces import obstacle
 from tests.tools.lab.run import run
 from tests.tools.lab.scenario import BIG_WINDOW, PORT, RECEIVER, SENDER, Connection, Host, Scenario, script
-from tests.tools.lab.timing import by_client
 
 LEAST, MOST = 2, 8
 """Flows of a crowd."""

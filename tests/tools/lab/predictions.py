@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.documents import REPOSITORY, put
-from tests.tools.lab.judgement import Forecast, judged, rankings
-from tests.tools.lab.prediction_tables import MARK, Results, render
+from tests.tools.lab.changes.judgement import Forecast, judged, rankings
+from tests.tools.lab.changes.prediction_tables import MARK, Results, render
 
 FIXTURES = REPOSITORY / "fixtures" / "pairs"
 PAGE = FIXTURES / "README.md"

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.tools.lab.children import spawn
-from tests.tools.lab.endpoint import Endpoint
-from tests.tools.lab.forwarder import Forwarder
-from tests.tools.lab.namespaces import Network
+from tests.tools.lab.hosts.endpoint import Endpoint
+from tests.tools.lab.hosts.tracing import Tracepoints
+from tests.tools.lab.network.children import spawn
+from tests.tools.lab.network.forwarder import Forwarder
+from tests.tools.lab.network.namespaces import Network
 from tests.tools.lab.scenario import PORT, Scenario, talk
-from tests.tools.lab.tracing import Tracepoints
 
 _FORWARDER, _CAPTURE, _PROGRAM = 30, 20, 15
 LATE_US, LATE_SHARE = 800, 0.08

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tcpstall import Cause, Stall
-from tests.tools.lab.agreement import Fixture
-from tests.tools.lab.founding import scenarios
+from tests.tools.lab.sets.founding import scenarios
+from tests.tools.lab.truths.agreement import Fixture
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "lab"
 NAMES = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())

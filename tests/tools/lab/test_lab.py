@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.lab.namespaces import obstacle
+from tests.tools.lab.network.namespaces import obstacle
 from tests.tools.lab.run import run
 from tests.tools.lab.scenario import BIG_WINDOW, Host, Rule, Scenario, talk
-from tests.tools.lab.truth import write_truth
+from tests.tools.lab.truths.truth import write_truth
 
 REPOSITORY = Path(__file__).parents[3]
 

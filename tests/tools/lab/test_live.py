@@ -12,7 +12,7 @@ import pytest
 
 from tcpstall import analyze
 from tests.cli.conftest import environment
-from tests.tools.lab.namespaces import obstacle
+from tests.tools.lab.network.namespaces import obstacle
 
 NEAR, FAR = "10.78.0.1", "10.78.0.2"
 BYTES = 3 * 4 * 300_006

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import tcpstall
-from tests.tools.lab import hard_pairs
-from tests.tools.lab.namespaces import obstacle
-from tests.tools.lab.pairing import dice, produce, slug
-from tests.tools.lab.pairs import Plan, plans
+from tests.tools.lab.changes import hard_pairs
+from tests.tools.lab.changes.pairing import dice, produce, slug
+from tests.tools.lab.changes.pairs import Plan, plans
+from tests.tools.lab.changes.situation import KNOBS, Situation, applied, changed
+from tests.tools.lab.changes.timing import by_capture
+from tests.tools.lab.network.namespaces import obstacle
 from tests.tools.lab.scenario import SENDER
-from tests.tools.lab.situation import KNOBS, Situation, applied, changed
-from tests.tools.lab.timing import by_capture
-from tests.tools.lab.vary import varied_plan
+from tests.tools.lab.sets.vary import varied_plan
 
 REPOSITORY = Path(__file__).parents[3]
 FIXTURES = REPOSITORY / "fixtures" / "pairs"

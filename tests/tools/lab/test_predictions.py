@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.tools.lab.judgement import Forecast, Judged, Ranking, judged, rankings
-from tests.tools.lab.pairing import slug
-from tests.tools.lab.prediction_tables import (
+from tests.tools.lab.changes.judgement import Forecast, Judged, Ranking, judged, rankings
+from tests.tools.lab.changes.pairing import slug
+from tests.tools.lab.changes.prediction_tables import (
     MARK,
     PUBLISHED,
     Published,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.tools.lab.moments import OPEN
-from tests.tools.lab.restarts import idle_restarts
-from tests.tools.lab.series import Series
-from tests.tools.lab.wire import Wire
+from tests.tools.lab.hosts.series import Series
+from tests.tools.lab.truths.moments import OPEN
+from tests.tools.lab.truths.restarts import idle_restarts
+from tests.tools.lab.truths.wire import Wire
 
 Sample = tuple[float, int, int]
 

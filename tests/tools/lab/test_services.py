@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.tools.lab.services import COUNT, LEAST, MOST, Service, plans
-from tests.tools.lab.situation import changed
+from tests.tools.lab.changes.services import COUNT, LEAST, MOST, Service, plans
+from tests.tools.lab.changes.situation import changed
 
 
 def transferred(script: str, verb: str) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.tools.lab.moments import DISORDER, OPEN, Moment, Socket, judge
+from tests.tools.lab.truths.moments import DISORDER, OPEN, Moment, Socket, judge
 
 PLAIN = Socket(nodelay=False, paced=False, restarts=True, congestion_control="cubic")
 BEHIND_A_LINK = Socket(False, False, True, "cubic", bare_rtt_us=20_000)

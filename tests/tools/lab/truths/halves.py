@@ -4,14 +4,14 @@ import json
 from collections import Counter
 from typing import Any
 
-from tests.tools.lab.moments import Socket
-from tests.tools.lab.program import Program
+from tests.tools.lab.hosts.program import Program
+from tests.tools.lab.hosts.series import Series
+from tests.tools.lab.hosts.tracing import acks, congestion_states
 from tests.tools.lab.run import Recording
 from tests.tools.lab.scenario import Scenario
-from tests.tools.lab.series import Series
-from tests.tools.lab.spans import Waits
-from tests.tools.lab.tracing import acks, congestion_states
-from tests.tools.lab.wire import read_wire
+from tests.tools.lab.truths.moments import Socket
+from tests.tools.lab.truths.spans import Waits
+from tests.tools.lab.truths.wire import read_wire
 
 _CAPTURES = {"snd": "sender.pcap", "rcv": "receiver.pcap"}
 

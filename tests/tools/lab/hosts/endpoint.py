@@ -12,7 +12,7 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import Any
 
-from tests.tools.lab.sampler import Sampler
+from tests.tools.lab.hosts.sampler import Sampler
 
 _TCP_WINDOW_CLAMP, _SO_MAX_PACING_RATE = 10, 47
 _OPTIONS: dict[str, tuple[int, int]] = {

@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from tests.tools.lab.namespaces import enter
+from tests.tools.lab.network.namespaces import enter
 
 
 def spawn(namespace: str | None, priority: int, work: Callable[[], None]) -> int:

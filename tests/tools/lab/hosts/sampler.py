@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.tools.lab import kernel
-from tests.tools.lab.children import spawn
+from tests.tools.lab.hosts import kernel
+from tests.tools.lab.network.children import spawn
 
 KEPT = (
     "state", "ca_state", "backoff", "probes", "rto", "snd_mss", "unacked", "sacked", "lost", "retrans", "pif", "cwnd",

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.tools.lab.pairs import Plan
+from tests.tools.lab.changes.pairs import Plan
+from tests.tools.lab.changes.situation import Situation, applied, changed
+from tests.tools.lab.changes.timing import Timing, by_capture, by_client
 from tests.tools.lab.run import Recording, run
 from tests.tools.lab.scenario import SENDER
-from tests.tools.lab.situation import Situation, applied, changed
-from tests.tools.lab.timing import Timing, by_capture, by_client
 
 _ATTEMPTS, _PATIENCE_S = 12, 60
 """A run is repeated until it is clean, so often or so long."""

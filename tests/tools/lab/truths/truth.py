@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.tools.lab.halves import half_of
 from tests.tools.lab.run import Recording
 from tests.tools.lab.scenario import Scenario
+from tests.tools.lab.truths.halves import half_of
 
 _NEEDED_EVENTS = ("t", "ev", "why", "dir", "sport", "dport", "off", "len", "flags")
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.tools.lab.pairs import Plan
-from tests.tools.lab.situation import Situation
+from tests.tools.lab.changes.pairs import Plan
+from tests.tools.lab.changes.situation import Situation
 
 _K = 1024
 _OFF = "slow-start-after-idle=0"

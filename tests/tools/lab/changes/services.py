@@ -4,8 +4,8 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from tests.tools.lab.pairs import Plan
-from tests.tools.lab.situation import Situation
+from tests.tools.lab.changes.pairs import Plan
+from tests.tools.lab.changes.situation import Situation
 
 COUNT = 20
 LEAST, MOST = 5, 50

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.tools.lab.frames import Segment
+from tests.tools.lab.network.frames import Segment
 from tests.tools.lab.scenario import Rule, Scenario
 
 _NANOS = 1_000_000_000

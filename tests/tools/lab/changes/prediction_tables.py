@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.tools.lab.judgement import SHARE, Forecast, Judged, Ranking
+from tests.tools.lab.changes.judgement import SHARE, Forecast, Judged, Ranking
 
 MARK = ("<!-- predictions: python -m tests.tools.lab.predictions --write -->", "<!-- end of predictions -->")
 

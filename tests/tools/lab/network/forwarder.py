@@ -11,9 +11,9 @@ import time
 from pathlib import Path as FilePath
 from typing import Any
 
-from tests.tools.lab.frames import VNET_LEN, Segment, cut, parse, parts
-from tests.tools.lab.impairment import Outcome, Path
-from tests.tools.lab.pcap import write_pcap
+from tests.tools.lab.network.frames import VNET_LEN, Segment, cut, parse, parts
+from tests.tools.lab.network.impairment import Outcome, Path
+from tests.tools.lab.network.pcap import write_pcap
 from tests.tools.lab.scenario import Scenario
 
 _SOL_PACKET, _PACKET_VNET_HDR, _PACKET_IGNORE_OUTGOING = 263, 15, 23

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tests.tools.lab.situation import Situation
+from tests.tools.lab.changes.situation import Situation
 
 _K = 1024
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.tools.lab.frames import VNET_LEN, Segment, parse
-from tests.tools.lab.pcap import read_records
+from tests.tools.lab.network.frames import VNET_LEN, Segment, parse
+from tests.tools.lab.network.pcap import read_records
 
 _BLANK = bytes(VNET_LEN)
 _HALF = 1 << 31

@@ -4,7 +4,7 @@ import random
 import re
 from dataclasses import replace
 
-from tests.tools.lab.pairs import Plan
+from tests.tools.lab.changes.pairs import Plan
 from tests.tools.lab.scenario import Connection, Rule, Scenario
 
 _SIZES = re.compile(r"^(write|read|readslow) (\d+)(?: (\d+))?", re.MULTILINE)

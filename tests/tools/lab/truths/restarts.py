@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tests.tools.lab.moments import OPEN, Moment
-from tests.tools.lab.series import Series
-from tests.tools.lab.wire import Wire
+from tests.tools.lab.hosts.series import Series
+from tests.tools.lab.truths.moments import OPEN, Moment
+from tests.tools.lab.truths.wire import Wire
 
 _NEAR = 0.8
 """A window that is back at this share of its old value no longer owes its size to the restart alone."""

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.tools.lab.frames import VNET_LEN, Segment, parse
-from tests.tools.lab.pcap import read_records
+from tests.tools.lab.network.frames import VNET_LEN, Segment, parse
+from tests.tools.lab.network.pcap import read_records
 
 _FIN, _RST, _ACK = 0x01, 0x04, 0x10
 _BLANK = bytes(VNET_LEN)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from tests.tools.lab.moments import DISORDER, LOSS, RECOVERY, Moment, Socket, judge
-from tests.tools.lab.program import Program
-from tests.tools.lab.restarts import idle_restarts, ramp
-from tests.tools.lab.series import Series
-from tests.tools.lab.wire import Wire
+from tests.tools.lab.hosts.program import Program
+from tests.tools.lab.hosts.series import Series
+from tests.tools.lab.truths.moments import DISORDER, LOSS, RECOVERY, Moment, Socket, judge
+from tests.tools.lab.truths.restarts import idle_restarts, ramp
+from tests.tools.lab.truths.wire import Wire
 
 _SETTLE = 60e-6
 """A sample this soon before the end of a wait may already belong to what ended it."""

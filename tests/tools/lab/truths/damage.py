@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.tools.lab.pcap import read_records, write_records
+from tests.tools.lab.network.pcap import read_records, write_records
 from tests.tools.lab.scenario import Scenario
 
 _DAMAGED = {"slowstart-38ms-900k-up", "sndbuf-24k-9ms", "rcvbuf-16k-13ms", "loss-17ms-random"}

@@ -1,0 +1,1 @@
+"""Changes that were really made, for the predictions of `tcpstall whatif`."""

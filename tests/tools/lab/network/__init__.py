@@ -1,0 +1,1 @@
+"""The network between the hosts: namespaces, and a middle that forwards frames, late or not at all."""
