@@ -54,6 +54,7 @@ class Scene:
         client_window: int = 64_240,
         server_window: int = 65_160,
         timestamps: bool = True,
+        client_timestamps: bool | None = None,
         ecn: bool = False,
         lost_syns: int = 0,
         ignored_syns: int = 0,
@@ -73,6 +74,7 @@ class Scene:
             host.mss, host.timestamps, host.ecn, host.window = size, timestamps, ecn, window
             host.window_scale = None if client_scale is None or server_scale is None else scale
             host.srtt_ns = sum(way.delay_ns for way in self.network.ways.values())
+        self.client.timestamps = timestamps if client_timestamps is None else client_timestamps
         for attempt in range(lost_syns + ignored_syns):
             self._syn(self.client, lost=attempt < lost_syns)
             self.wait_ms(SYN_TIMEOUT_MS << attempt)

@@ -34,6 +34,25 @@ def test_a_sender_fills_what_its_peer_accepts_although_it_accepts_less_itself(sc
 
 
 @fires
+def test_a_sender_that_accepts_less_than_its_peer_leaves_room_below_its_own_size(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, server_mss=536)
+    scene.server.mss = 536 - 8
+    scene.download(40_000, tso=1)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 524 - 8
+
+
+@fires
+def test_timestamps_in_the_answer_alone_take_no_room(scene: Scene, tap: Tap) -> None:
+    """RFC 7323 §3.2: both SYNs must have them. The sender leaves room for another option of four bytes."""
+    scene.handshake(rtt_ms=20, client_timestamps=False)
+    scene.server.timestamps = False
+    scene.server.mss -= 4
+    scene.download(400_000, tso=1)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_456
+    assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@fires
 def test_offloaded_frames_show_it_without_the_handshake(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20, mss=1_420)
     scene.download(100 * 1_408, tso=2)
@@ -53,3 +72,10 @@ def test_records_of_one_size_are_the_applications(scene: Scene, tap: Tap) -> Non
     scene.handshake(rtt_ms=20)
     scene.server_writes(*((30.0 * turn, 1_300) for turn in range(6)), nodelay=True)
     assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_448
+
+
+@look_alike
+def test_records_far_below_a_small_size_are_the_applications(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, server_mss=536)
+    scene.server_writes(*((30.0 * turn, 480) for turn in range(6)), nodelay=True)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 524

@@ -50,6 +50,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("plateau over {} rounds", limits.plateau_rounds),
             format!("{} segments at least", word(INITIAL_WINDOW)),
             format!("from {} segments on", word(sndbuf_limited::SMALLEST)),
+            format!("at a time over {} rounds", word(sndbuf_limited::ONE_BY_ONE)),
         ],
         Cause::Retransmission => {
             vec!["three duplicate ACKs".to_owned(), format!("{} timeouts", word(retransmission::EXPIRED as u32))]

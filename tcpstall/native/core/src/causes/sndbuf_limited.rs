@@ -2,9 +2,10 @@
 //!
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
 //!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
-//!           sure, from two segments on. Not between short writes that mostly no ACK starts, or which together fill no more
-//!           than a small part of any buffer, nor in step with bursts that no ACK released: an application's timer; not a plateau
-//!           below what was out later, unless its flights are alike to the byte
+//!           sure, from two segments on, or from less to the byte; one full segment at a time over eight rounds makes it unsure. Not
+//!           between short writes that mostly no ACK starts, or which together fill no more than a small part of any buffer, nor in
+//!           step with bursts that no ACK released: an application's timer; not a plateau below what was out later, unless its
+//!           flights are alike to the byte
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
@@ -63,8 +64,12 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // Without the handshake the longest message of an application looks like a full segment.
     let segment = if pause.mss_known { pause.mss.min(USUAL_MSS) } else { pause.mss.clamp(LEAST_MSS, USUAL_MSS) };
-    let tiny = pause.flight_at_start < i64::from(SMALLEST * segment);
-    if tiny || pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
+    // A window counts segments: alike to the byte with less than a whole one at the end, flights show a smaller buffer.
+    let lasts = pause.context.plateau_rounds >= ONE_BY_ONE && pause.flight_at_start > i64::from(pause.mss);
+    let parts = plateau && lasts && pause.stands_to_the_byte();
+    let tiny = pause.flight_at_start < i64::from(SMALLEST * segment) && !parts;
+    let single = pause.segments_at_start == 1 && sends_one_by_one(pause);
+    if !single && (tiny || pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW }) {
         return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
     // A blocked writer fills the buffer again as soon as there is room: a buffer that holds the sender once holds it at the
@@ -90,8 +95,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // A window that only the buffer keeps from being filled is twice the largest flight.
     let saturated = f64::from(pause.segments_at_start) <= SATURATED * f64::from(pause.cwnd);
     // A sender may keep a window of its own, in whole segments, that never grows; only PSH shows that all data has left.
+    // A sender that sends each write by itself, with PSH, has the end of a write among the segments of any window.
     let marks = !pause.context.pushes_each;
-    let parted = pause.short_segment_out && (marks || pause.context.plateau % i64::from(pause.mss.max(1)) != 0);
+    let whole = pause.context.plateau % i64::from(pause.mss.max(1)) == 0;
+    let parted = pause.short_segment_out && (marks || !whole && pause.context.brimful);
     // Slow start may end without a loss (RFC 9406); then the window grows by no more than a segment a round trip.
     let lasts = marks && pause.context.plateau_rounds >= 2 * limits.plateau_rounds;
     let most_of_whole = if lasts { 0.85 } else { OF_WHOLE };
@@ -109,6 +116,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let confidence = if few { confidence.min(FEW_ROUNDS) } else { confidence };
     // A window that losses keep from growing is as small.
     let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
+    let confidence = if single { confidence.min(UNSURE) } else { confidence };
     let frames = pause.keeps_a_frame_back() || pause.context.cut_at.is_some() && pause.fills_frames();
     let queued = marked && !pause.near_sender();
     let messages = plateau && holds_messages(pause) && exceeds(most, pause);
@@ -124,6 +132,13 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         false => UNSURE,
     };
     yes(detail, most.min(confidence))
+}
+
+/// One full segment left at the ACK of the one before, round after round, without a loss: any congestion window would have
+/// grown (RFC 5681 §3.1). Small stacks keep one segment for repair, and have no room for another.
+fn sends_one_by_one(pause: &Pause) -> bool {
+    let full = pause.mss_known && !pause.short_segment_out && pause.flight_at_start == i64::from(pause.mss);
+    full && pause.losses == 0 && pause.context.plateau_rounds >= ONE_BY_ONE
 }
 
 /// Several writes of one size are in flight, and each ends within a segment: what a buffer holds is no multiple of a write.
@@ -150,8 +165,10 @@ fn outlasts_ack(pause: &Pause) -> bool {
     pause.left_in_flight == 0 && after + after > pause.duration()
 }
 
-/// Smallest buffer, in segments: with one segment in flight its ACK frees nothing that would wake a writer.
+/// Smallest usual buffer, in segments: with one segment in flight its ACK frees nothing that would wake a writer on Linux.
 pub(super) const SMALLEST: u32 = 2;
+/// Rounds of one full segment, or of less than two, that show a sender which keeps no more: in slow start the third has four.
+pub(super) const ONE_BY_ONE: u32 = 8;
 /// Segments below which a plateau may be a congestion window's: repeated losses keep it there.
 const FEW: u32 = 4;
 /// Payload of a full segment on Ethernet: buffers are no larger where segments are.

@@ -65,7 +65,7 @@ pub struct Handshake {
     pub multipath: [bool; 2],
     /// SACK-permitted of client and server.
     pub sack: [bool; 2],
-    /// Timestamps in the SYN-ACK, or in the SYN that was stored after it.
+    /// Timestamps in both SYNs, or in the only one captured: an answer to a SYN without them agrees to none (RFC 7323 §3.2).
     pub timestamps: bool,
     /// Further fields of the SYNs of client and server.
     pub said: [Option<Syn>; 2],
@@ -77,10 +77,10 @@ impl Handshake {
         self.sack[end] = segment.sack_permitted;
         self.multipath[end] = segment.multipath;
         self.options_cut |= segment.options_cut;
-        self.timestamps = segment.timestamps.is_some();
         self.mss[end] = segment.mss;
         self.scale[end] = segment.window_scale;
         self.said[end] = Some(Syn::of(segment));
+        self.timestamps = self.said.iter().flatten().all(|syn| syn.timestamps);
     }
 
     /// All three segments were captured.

@@ -1,9 +1,9 @@
 //! Full segment: the payload size of the sender's full segments.
 //!
 //! Prior     the MSS of both SYNs less the options that every segment carries (RFC 6691)
-//! Evidence  consecutive new segments of one size, smaller than the prior by less than TCP options can take, or offloaded
-//!           frames of several such segments; against it: a larger segment, up to the MSS that the peer announced (RFC 9293
-//!           §3.7.1: a sender's own MSS limits what it receives). Without SYNs: consecutive frames that several segments of
+//! Evidence  consecutive new segments of one size, smaller than the prior, or than the MSS that the peer announced, by less than
+//!           TCP options can take, or offloaded frames of several such segments; against it: a larger segment, up to the MSS that
+//!           the peer announced (RFC 9293 §3.7.1: a sender's own MSS limits what it receives). Without SYNs: consecutive frames that several segments of
 //!           one size fill
 //! Learnt    at the third in a row
 //! Source    RFC 6691 (a sender deducts the options it may send); RFC 9293 §3.1 (options take 40 bytes at most)
@@ -28,6 +28,7 @@ pub struct FullSegment {
     size: u32,
     row: u8,
     announced: u32,
+    agreed: u32,
 }
 
 impl FullSegment {
@@ -40,7 +41,8 @@ impl FullSegment {
             return Some(most);
         }
         let size = one_of(payload, most, COUNTED);
-        if size >= full || size + MOST_OPTIONS < most {
+        let just_below = |most: u32| (1..=most).contains(&size) && size + MOST_OPTIONS >= most;
+        if size >= full || !just_below(most) && !just_below(self.agreed) {
             self.row = 0;
             return None;
         }
@@ -48,9 +50,9 @@ impl FullSegment {
         self.repeats(size)
     }
 
-    /// Sets the largest payload that the peer's MSS option allows.
-    pub fn allows(&mut self, most: u32) {
-        self.announced = most;
+    /// Sets the largest payload that the peer's MSS option allows, and the prior, by both SYNs.
+    pub fn allows(&mut self, most: u32, agreed: u32) {
+        (self.announced, self.agreed) = (most, agreed);
     }
 
     /// Takes in an offloaded frame of a flow without SYNs. Returns the size of its segments once a row shows it.
@@ -105,8 +107,25 @@ mod tests {
     #[test]
     fn the_peer_allows_more_than_the_sender_would_receive() {
         let mut full_segment = FullSegment::default();
-        full_segment.allows(1_460);
+        full_segment.allows(1_460, 1_448);
         assert_eq!((full_segment.sees(1_440, 1_448), full_segment.sees(1_460, 1_448)), (None, Some(1_460)));
+    }
+
+    #[test]
+    fn a_sender_leaves_room_for_options_below_its_own_smaller_mss() {
+        let mut full_segment = FullSegment::default();
+        full_segment.allows(1_460, 536);
+        let mut shown = |size| full_segment.sees(size, 536);
+        assert_eq!((shown(532), shown(532), shown(532)), (None, None, Some(532)));
+        assert_eq!((shown(480), shown(480), shown(480)), (None, None, None), "an application's records");
+    }
+
+    #[test]
+    fn frames_of_unequal_segments_show_none_below_the_smallest_mss() {
+        let mut full_segment = FullSegment::default();
+        full_segment.allows(1_460, 40);
+        let mut shown = |size| full_segment.sees(size, 40);
+        assert_eq!((shown(8_521), shown(8_521), shown(8_521)), (None, None, None));
     }
 
     #[test]

@@ -15,7 +15,7 @@ impl Half {
     /// would accept `most`.
     pub fn set_mss(&mut self, mss: u32, most: u32, options: u32) {
         self.mss = mss.saturating_sub(options).max(1);
-        self.full_segment.allows(most.saturating_sub(options).max(self.mss));
+        self.full_segment.allows(most.saturating_sub(options).max(self.mss), self.mss);
         self.mss_negotiated = true;
         self.mss_options = options;
     }
