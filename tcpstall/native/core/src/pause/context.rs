@@ -6,6 +6,7 @@ use super::burst::Burst;
 use super::burst_cap;
 use super::byte_growth;
 use super::evidence::Facts;
+use super::first_avoidance;
 use super::lone;
 use super::messages;
 use super::mid_write;
@@ -73,6 +74,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     release::find_first(pauses, contexts);
     find_small_writes(pauses, contexts);
     find_creeping(pauses, contexts);
+    first_avoidance::find(pauses, contexts);
     byte_growth::find(pauses, contexts);
     round_growth::find(pauses, contexts);
     find_pace(pauses, contexts);

@@ -14,6 +14,7 @@ pub mod context;
 mod coverage;
 mod cut_short;
 pub mod evidence;
+mod first_avoidance;
 pub mod hole;
 mod kept;
 mod later;
