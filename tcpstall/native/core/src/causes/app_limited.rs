@@ -40,6 +40,13 @@ const LONGER_PATH: f64 = 4.0;
 /// Segments in flight that show a transfer, and not a request.
 const SEVERAL: u32 = 4;
 
+/// Away from the sender: its modelled window was full to the segment, and the last segment was whole and had no PSH. The path may have
+/// held the ACKs or what they let go, for longer than it mostly takes.
+fn fills_window_in_mid_write(pause: &Pause) -> bool {
+    let full = pause.cwnd_known && pause.segments_at_start == pause.cwnd && pause.losses == 0;
+    full && !pause.near_sender() && pause.before.is_cut(pause.mss)
+}
+
 /// Judges by the sender's data alone: all data in flight had been acknowledged, or the sender would have retransmitted
 /// it.
 fn without_acks(pause: &Pause) -> Verdict {
@@ -159,7 +166,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         // A busy host may take a little longer to answer the ACK, and a window that whole segments filled had held the rest.
         let silent = pause.fell_silent() || !pause.before.ends_whole(pause.mss);
         let late = pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
-        let sure = pause.near_sender() && silent || late;
+        let sure = pause.near_sender() && silent || late && !fills_window_in_mid_write(pause);
         if !sure && may_be_cut(pause) {
             return Verdict::CannotTell(Missing::LIMIT);
         }
