@@ -370,3 +370,18 @@ def test_messages_that_answer_messages_fill_no_buffer(scene: Scene) -> None:
 @near_miss
 def test_flights_of_one_size_without_an_answer_may_fill_one(scene: Scene) -> None:
     assert messages(scene, answered=False) == {"sndbuf-limited"}
+
+
+@near_miss
+@pytest.mark.parametrize(("push", "sure"), [(False, False), (True, True)])
+def test_a_window_filled_in_mid_write_may_have_opened_late_on_a_path_that_jitters(
+    scene: Scene, push: bool, sure: bool
+) -> None:
+    scene.handshake(rtt_ms=1)
+    scene.request()
+    scene.server_sends(10 * 1_448, push=push)
+    scene.client_acks()
+    scene.server.now_ns = scene.server.acts_ns() + 8_000_000
+    scene.server_sends(2 * 1_448)
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 7e6]
+    assert [(row["cause"], row["confidence"] >= 0.8) for row in rows] == [("app-limited", sure)]

@@ -162,3 +162,36 @@ def test_a_capture_that_stores_packets_once_a_second_shows_no_queue(scene: Scene
     write(path, stored)
     (flow,) = flows_of(path)
     assert {row["cause"] for row in flow["stalls"] if row["duration_ns"] > 900e6} == {"unexplained"}
+
+
+def stamped_by_two_clocks(scene: Scene, apart_s: float) -> dict[str, Any]:
+    """The flow where another clock than that of the client's packets stamps the server's."""
+    apart = round(apart_s * 1e9)
+    server = scene.packets()[1][1].source
+    path = scene.folder / "clocks.pcap"
+    write(path, [(time + apart * (packet.source == server), packet) for time, packet in scene.packets()])
+    (flow,) = flows_of(path)
+    return flow
+
+
+def exchanges(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    for _ in range(6):
+        scene.request()
+        scene.wait_ms(1_500)
+        scene.download(5_000)
+
+
+@fires
+def test_between_two_clocks_no_shorter_wait_has_a_cause(scene: Scene) -> None:
+    exchanges(scene)
+    flow = stamped_by_two_clocks(scene, 5)
+    assert {row["cause"] for row in flow["stalls"]} == {"unexplained"}
+    assert all("time" in row["missing"][0] for row in flow["stalls"])
+
+
+@near_miss
+def test_a_wait_that_lasted_longer_than_the_clocks_differ_is_a_wait(scene: Scene) -> None:
+    exchanges(scene)
+    flow = stamped_by_two_clocks(scene, 0.3)
+    assert {row["cause"] for row in flow["stalls"] if row["duration_ns"] > 1.2e9} == {"app-limited"}

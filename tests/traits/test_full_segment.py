@@ -79,3 +79,19 @@ def test_records_far_below_a_small_size_are_the_applications(scene: Scene, tap: 
     scene.handshake(rtt_ms=20, server_mss=536)
     scene.server_writes(*((30.0 * turn, 480) for turn in range(6)), nodelay=True)
     assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 524
+
+
+@fires
+def test_a_path_may_carry_more_than_a_sender_accepts_and_less_than_its_peer(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, server_mss=1_380)
+    scene.server.mss = 1_430
+    scene.download(30_000)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_418
+
+
+@near_miss
+def test_a_few_such_segments_may_be_writes(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, server_mss=1_380)
+    scene.server.mss = 1_430
+    scene.download(5_000)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_368

@@ -44,3 +44,21 @@ def test_flights_equal_to_the_byte_among_larger_ones_are_a_buffers(scene: Scene)
     sizes = [40_729, *[45_494] * 6, 46_336, *[46_521] * 2, *[45_494] * 3]
     causes = flights(scene, sizes, left=20_272)
     assert set(causes[2:]) == {"sndbuf-limited"}
+
+
+@fires
+def test_slow_start_that_ends_without_a_loss_goes_on_by_a_twentieth(scene: Scene) -> None:
+    causes = flights(scene, whole(20, 40, 80, 160, 168, 176))
+    assert set(causes) == {"cwnd-limited"}
+
+
+@fires
+def test_two_steps_of_a_twentieth_are_enough_after_a_flight_that_another_limit_cut(scene: Scene) -> None:
+    causes = flights(scene, whole(20, 40, 80, 148, 155, 163))
+    assert causes[-2:] == ["cwnd-limited"] * 2
+
+
+@near_miss
+def test_flights_that_swing_by_less_than_a_twentieth_do_not_grow(scene: Scene) -> None:
+    causes = flights(scene, whole(20, 40, 80, 148, 151, 148, 151))
+    assert "cwnd-limited" not in causes[-3:]

@@ -18,7 +18,8 @@
 //!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
 //!           later round trips were shorter, nor of a short answer that left as an ACK came, nor where nothing in flight was
 //!           acknowledged until the time of the probe timer, nor away from the sender where packets are missing before the
-//!           next data, nor where a whole segment with PSH came next while data was out (Nagle's algorithm may have held the write that
+//!           next data, or where the last segment was whole and without PSH, as that of a sender which marks the end of its data or
+//!           whose modelled window it filled (but for silences longer than any path), nor where a whole segment with PSH came next while data was out (Nagle's algorithm may have held the write that
 //!           ended in it), nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled window holds: a
 //!           window may have cut it
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
@@ -39,6 +40,14 @@ const LONGER_PATH: f64 = 4.0;
 
 /// Segments in flight that show a transfer, and not a request.
 const SEVERAL: u32 = 4;
+
+/// Away from the sender: its last segment was whole and had no PSH, although it marks the end of its data, or its modelled window was
+/// full to the segment. The path may have held the ACKs or what they let go, for longer than it mostly takes.
+fn may_wait_in_mid_write(pause: &Pause) -> bool {
+    let full = pause.cwnd_known && pause.segments_at_start == pause.cwnd && pause.losses == 0;
+    let marks = pause.context.traits.push.value.is_some();
+    (full || marks) && !pause.near_sender() && !pause.outlasts_paths() && pause.before.is_cut(pause.mss)
+}
 
 /// Judges by the sender's data alone: all data in flight had been acknowledged, or the sender would have retransmitted
 /// it.
@@ -159,7 +168,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         // A busy host may take a little longer to answer the ACK, and a window that whole segments filled had held the rest.
         let silent = pause.fell_silent() || !pause.before.ends_whole(pause.mss);
         let late = pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
-        let sure = pause.near_sender() && silent || late;
+        let sure = pause.near_sender() && silent || late && !may_wait_in_mid_write(pause);
         if !sure && may_be_cut(pause) {
             return Verdict::CannotTell(Missing::LIMIT);
         }

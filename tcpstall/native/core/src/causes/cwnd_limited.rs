@@ -16,7 +16,8 @@
 //!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an initial
 //!           window ended within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier
 //!           one was; or, away from the sender, bursts that all ended within a write brought more from round trip to round trip from the write's
-//!           beginning on; or, away from the sender, data that was lost before the tap fills the modelled window of slow start up; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most. Not where ACKs of
+//!           beginning on; or, away from the sender, data that was lost before the tap fills the modelled window of slow start up; or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most; or, before
+//!           the first loss, they grow by a twentieth from round trip to round trip (twice, or once from the end of slow start). Not where ACKs of
 //!           half of the flight released nothing for longer than paths and hosts vary; nor where, at the sender, the data left by
 //!           itself long after ACKs that had made room for more, nor after several ACKs that came together, from a sender whose full windows
 //!           opened at the first of such ACKs; nor in slow start where flights stand over {plateau_rounds}
@@ -26,7 +27,7 @@
 //!           its buffer is free
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
-//! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 3465 §2.3, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `tcp_cwnd_test`,
+//! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 3465 §2.3, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux `bictcp_update`, `tcp_cwnd_test`,
 //!           `tcp_is_cwnd_limited`, `tcp_tso_autosize`, `tcp_tso_should_defer`
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait
 //!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the

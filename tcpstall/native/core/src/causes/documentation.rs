@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::{bandwidth_limited, cwnd_limited, delayed_ack, pacing, retransmission, sndbuf_limited, zero_window};
+use super::{bandwidth_limited, cwnd_limited, delayed_ack, nagle, pacing, retransmission, sndbuf_limited, zero_window};
 use crate::pause::bottleneck::{QUEUE_PART, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::context::{beat::PACE_SHARE, pace::HURRIED};
 use crate::pause::reading::LAG_SHARE;
@@ -61,6 +61,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("{} of the round trip", part(delayed_ack::JITTER)),
             format!("at most {} ms", timers::LONGEST_DELAYED_ACK.0 / 1_000_000),
         ],
+        Cause::Nagle => vec![format!("more than {} of the wait", part(1.0 / nagle::QUARTER as f64))],
         Cause::Pacing => vec![
             format!("± {}", percent(PACE_SHARE)),
             format!("over at least {} of the sender's pauses", limits.pace_agreement),

@@ -14,7 +14,8 @@
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD and XNU `tcp_output`
 //! Abstains  where the short segment carries the FIN; where payload or the FIN of the peer reached the sender between its last data
 //!           and its next, as the ACK did, the wait is `app-limited`, and this cause is also possible; unsure where the short segment
-//!           lacks PSH, where writes of one size follow each other, because the next may have come late in the wait, where this sender
+//!           lacks PSH, where writes of one size follow each other, because the next may have come late in the wait, where the data followed
+//!           the ACK, at the sender, by more than a quarter of the wait, where this sender
 //!           had several short segments in flight before, and after a timeout that the tap saw only as a silence
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
@@ -37,13 +38,16 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // Once may be an accident: a probe takes a held write along.
     let once = pause.context.traits.nagle.value == Some(Nagle::Nothing);
-    // The ACK lets go what was held: what came later than half of the wait after it may have been written only then.
-    let late = pause.after_ack().is_some_and(|after| after + after > pause.duration());
+    // The ACK lets go what was held: what came later than half of the wait after it may have been written only then. At the
+    // sender, where the ACK is seen as the sender sees it, so may what came a quarter later.
+    let after = pause.after_ack().unwrap_or_default();
+    let late = after + after > pause.duration();
+    let rather_late = pause.near_sender() && after.times(QUARTER) > pause.duration();
     // The end of what is queued carries PSH (RFC 9293 §3.9.1.2): without it a window may have cut the segment short.
     let unmarked = !pause.after.first_pushed;
     let most = if late {
         LATE
-    } else if once || unmarked || may_be_full(pause) {
+    } else if rather_late || once || unmarked || may_be_full(pause) {
         UNSURE
     } else {
         1.0
@@ -154,6 +158,9 @@ pub(super) fn may_be_full(pause: &Pause) -> bool {
 
 /// Confidence where the short segment may be a full one, or where the sender once held none back.
 pub(super) const UNSURE: f32 = 0.75;
+
+/// Divisor of the wait: a write that comes by chance follows the ACK by less in one wait of four.
+pub(super) const QUARTER: i64 = 4;
 
 /// Confidence where most of the wait came after the ACK.
 const LATE: f32 = 0.6;

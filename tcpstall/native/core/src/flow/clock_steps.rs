@@ -9,6 +9,10 @@ pub const SHORTEST_STEP: Nanos = Nanos::from_millis(1);
 /// Steps of one flow that are kept apart.
 const PEAKS: usize = 8;
 
+/// Steps from which, and packets for each of them up to which, two clocks stamped the flow: one clock that is set back rests until
+/// it is set back again.
+const CLOCKS: (u64, u64) = (5, 10);
+
 /// Statistics of a series of time stamps, from the first that was earlier than the one before.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ClockSteps {
@@ -43,6 +47,14 @@ impl ClockSteps {
         let leaps = |&(high, back): &(Nanos, Nanos)| start < high && high <= end && back + back >= end - start;
         self.steps > 0 && self.peaks.iter().any(leaps)
     }
+
+    /// True if packets of the flow, of which there are `segments`, were stamped by two clocks in turn that differ by half of the
+    /// time from `start` to `end` or more.
+    pub fn mixes_clocks(&self, segments: u64, start: Nanos, end: Nanos) -> bool {
+        let (steps, packets) = CLOCKS;
+        let in_turn = self.steps >= steps && packets.saturating_mul(self.steps) >= segments;
+        in_turn && self.farthest + self.farthest >= end - start
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +81,15 @@ mod tests {
     #[test]
     fn a_step_within_a_step_and_one_after_it_count() {
         assert_eq!(seen(&[20, 10, 12, 4, 6, 30, 29]), (3, 10));
+    }
+
+    #[test]
+    fn steps_at_every_other_packet_are_those_of_two_clocks() {
+        let mut stamps = ClockSteps::default();
+        (1..=6).for_each(|at| stamps.goes_back(Nanos::from_millis(20 * at), Nanos::from_millis(20 * at + 500)));
+        let mixes = |segments, ms| stamps.mixes_clocks(segments, Nanos::ZERO, Nanos::from_millis(ms));
+        assert!(mixes(12, 900) && !mixes(12, 1_100), "what lasts twice as long as the clocks differ happened");
+        assert!(!mixes(200, 900), "a clock that was set back now and then is one clock");
     }
 
     #[test]

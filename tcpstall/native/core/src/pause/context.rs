@@ -3,6 +3,7 @@
 pub mod beat;
 mod burst_cap;
 mod byte_growth;
+mod first_avoidance;
 mod lone;
 mod messages;
 mod mid_write;
@@ -41,6 +42,7 @@ pub(super) fn compare(pauses: &[Facts], busy_periods: &[BusyPeriod], reading: &R
     release::find_first(pauses, contexts);
     find_small_writes(pauses, contexts);
     segment_growth::find_creeping(pauses, contexts);
+    first_avoidance::find(pauses, contexts);
     byte_growth::find(pauses, contexts);
     round_growth::find(pauses, contexts);
     pace::find(pauses, contexts);

@@ -181,7 +181,10 @@ impl<'a> Whole<'a> {
         Unseen {
             blind: pause.unseen.blind && self.away,
             unplaced: self.unplaced,
-            misdated: self.clock_steps.is_some_and(|clock_steps| clock_steps.misdates(pause.start(), pause.end)),
+            misdated: self.clock_steps.is_some_and(|steps| {
+                let (start, end) = (pause.start(), pause.end);
+                steps.misdates(start, end) || steps.mixes_clocks(self.connection.segments, start, end)
+            }),
             perhaps_acks: self.lacks_unstamped,
             bare_acks: !self.half.bare_ack,
             ..pause.unseen

@@ -3,15 +3,17 @@
 //! Prior     the MSS of both SYNs less the options that every segment carries (RFC 6691)
 //! Evidence  consecutive new segments of one size, smaller than the prior, or than the MSS that the peer announced, by less than
 //!           TCP options can take, or offloaded frames of several such segments; against it: a larger segment, up to the MSS that
-//!           the peer announced (RFC 9293 §3.7.1: a sender's own MSS limits what it receives). Without SYNs: consecutive frames that several segments of
-//!           one size fill
-//! Learnt    at the third in a row
+//!           the peer announced (RFC 9293 §3.7.1: a sender's own MSS limits what it receives). Without SYNs: consecutive frames
+//!           that several segments of one size fill
+//! Learnt    at the third in a row; at the sixth where the size lies between the sender's own MSS and that of its peer
 //! Source    RFC 6691 (a sender deducts the options it may send); RFC 9293 §3.1 (options take 40 bytes at most)
 
 /// Largest size of TCP options: 15 words of header, 5 of them fixed.
 const MOST_OPTIONS: u32 = 40;
 /// Consecutive segments of one size that show the size of full segments.
 const ROW: u8 = 3;
+/// The same for segments longer than the sender's own MSS option, which may be a full one and a short one in one frame.
+const LONG_ROW: u8 = 6;
 /// Segments of a frame up to which its length shows their number: sizes that differ by options need 30 or more to differ
 /// by a segment.
 const COUNTED: u32 = 30;
@@ -42,12 +44,12 @@ impl FullSegment {
         }
         let size = one_of(payload, most, COUNTED);
         let just_below = |most: u32| (1..=most).contains(&size) && size + MOST_OPTIONS >= most;
-        if size >= full || !just_below(most) && !just_below(self.agreed) {
+        if size == full || !just_below(most) && (size > full || !just_below(self.agreed)) {
             self.row = 0;
             return None;
         }
         self.announced = most;
-        self.repeats(size)
+        self.repeats(size, if size > full { LONG_ROW } else { ROW })
     }
 
     /// Sets the largest payload that the peer's MSS option allows, and the prior, by both SYNs.
@@ -62,13 +64,13 @@ impl FullSegment {
             self.row = 0;
             return None;
         }
-        self.repeats(size)
+        self.repeats(size, ROW)
     }
 
-    fn repeats(&mut self, size: u32) -> Option<u32> {
+    fn repeats(&mut self, size: u32, row: u8) -> Option<u32> {
         self.row = if size == self.size { self.row.saturating_add(1) } else { 1 };
         self.size = size;
-        (self.row >= ROW).then_some(size)
+        (self.row >= row).then_some(size)
     }
 }
 
@@ -126,6 +128,14 @@ mod tests {
         full_segment.allows(1_460, 40);
         let mut shown = |size| full_segment.sees(size, 40);
         assert_eq!((shown(8_521), shown(8_521), shown(8_521)), (None, None, None));
+    }
+
+    #[test]
+    fn six_segments_between_what_both_ends_accept_show_the_path() {
+        let mut full_segment = FullSegment::default();
+        full_segment.allows(1_460, 1_380);
+        let mut seen = |count| (0..count).fold(1_380, |full, _| full_segment.sees(1_430, full).unwrap_or(full));
+        assert_eq!((seen(5), seen(1)), (1_380, 1_430));
     }
 
     #[test]
