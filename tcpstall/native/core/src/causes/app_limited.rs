@@ -6,22 +6,23 @@
 //!           echoes shows that it left before; or the flow's data goes on at the peer's messages, after
 //!           ACKs that let nothing go: a window of the protocol above TCP; or short writes come at the tick of a timer, some of
 //!           them soon after an ACK; or each end sends a message of one size and waits for the other's
-//! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`, `application-window`
+//! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`,
+//!           `application-window`
 //! Source    RFC 7661 §3; RFC 7323 §4.3 (an ACK updates the echo before it releases data); RFC 9113 §5.2 and RFC 4254 §5.2
 //!           (windows above TCP); Linux TCP_CHRONO (busy time stops when the write queue is empty)
-//! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
-//!           the peer's payload came into an upload of whole segments, whose ACK let it go on at once;
-//!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
-//!           data; away from the sender, several whole segments without PSH, after whose ACK more followed soon; a
-//!           report of a loss released the next data, which had been queued; or the next data had left its sender
-//!           long before, by its timestamps, and sat in a queue before the tap (never sure where the sender's clock is too
-//!           coarse to tell). Never sure where the first data came no later than the path of the handshake explains, although
-//!           later round trips were shorter, nor of a short answer that left as an ACK came, nor where nothing in flight was
-//!           acknowledged until the time of the probe timer, nor away from the sender where packets are missing before the
-//!           next data, or where the last segment was whole and without PSH, as that of a sender which marks the end of its data or
-//!           whose modelled window it filled (but for silences longer than any path), nor where a whole segment with PSH came next while data was out (Nagle's algorithm may have held the write that
-//!           ended in it), nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled window holds: a
-//!           window may have cut it
+//! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full; the
+//!           peer's payload came into an upload of whole segments, whose ACK let it go on at once; for less than the retransmission
+//!           timer after a full segment without PSH, from a sender that marks the end of its data; away from the sender, several
+//!           whole segments without PSH, after whose ACK more followed soon; a report of a loss released the next data, which had
+//!           been queued; or the next data had left its sender long before, by its timestamps, and sat in a queue before the tap
+//!           (never sure where the sender's clock is too coarse to tell). Never sure where the first data came no later than the
+//!           path of the handshake explains, although later round trips were shorter, nor of a short answer that left as an ACK
+//!           came, nor where nothing in flight was acknowledged until the time of the probe timer, nor away from the sender where
+//!           packets are missing before the next data, or where the last segment was whole and without PSH, as that of a sender
+//!           which marks the end of its data or whose modelled window it filled (but for silences longer than any path), nor where
+//!           a whole segment with PSH came next while data was out (Nagle's algorithm may have held the write that ended in it),
+//!           nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled
+//!           window holds: a window may have cut it
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;

@@ -1,18 +1,20 @@
 //! `bandwidth-limited` — the path carried all it could and ACKs came back at its rate.
 //!
-//! Rule      from the pause's start to its end a queue stood on the path: every ACK came back later than the base round trip by
-//!           an eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the
-//!           sender, one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip.
-//!           Away from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`).
-//!           Or their timestamps show packets held before the tap, and the time between them is proportional to their bytes, or
-//!           that the data on both sides of the pause left much closer together than it came, unless the peer spoke with nothing in flight (no
-//!           answer leaves with what was sent before), or all had been acknowledged for longer than any path takes
-//!           Not where less than a segment left alone after payload of the peer, nor where less than the smallest full segment was in
+//! Rule      from the pause's start to its end a queue stood on the path: every ACK came back later than the base round trip by an
+//!           eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the sender,
+//!           one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip. Away
+//!           from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`). Or
+//!           their timestamps show packets held before the tap, and the time between them is proportional to their bytes, or that
+//!           the data on both sides of the pause left much closer together than it came, unless the peer spoke with nothing in
+//!           flight (no answer leaves with what was sent before), or all had been acknowledged for longer than any path takes Not
+//!           where less than a segment left alone after payload of the peer, nor where less than the smallest full segment was in
 //!           flight; never sure where less was in flight than rate × base round trip, or the ACKs let go far less than was sent
-//! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details `queue`, `line`
-//! Source    RFC 7323 §5.4 (TSval), RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
-//! Abstains  where both ends' first timestamps advance by far more than the time between their packets: the capture stored
-//!           them in clumps; where no base round trip is known there is no sign of a queue. Time without a pause has no stall, yet the
+//! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details
+//!           `queue`, `line`
+//! Source    RFC 7323 §5.4 (TSval), RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van
+//!           Jacobson 1988
+//! Abstains  where both ends' first timestamps advance by far more than the time between their packets: the capture stored them in
+//!           clumps; where no base round trip is known there is no sign of a queue. Time without a pause has no stall, yet the
 //!           ledger gives it to this cause
 //! Looks like `cwnd-limited`, `rwnd-limited` or `sndbuf-limited` (a full window or buffer, but no queue), `pacing` (several ACKs
 //!           pass before the next data), `app-limited`

@@ -1,9 +1,9 @@
 //! `burst-limited` — the stack cut its bursts at a fixed count of segments.
 //!
-//! Rule      in {cut_turns} exchanges in a row at least the first burst stops at the same small count, below the congestion window, with more data
-//!           released by the next ACK, and the count does not grow although each was acknowledged in full; within such an
-//!           exchange, each partial ACK let just as many segments go (packets in flight + the cap); or ACK after ACK lets the same few
-//!           segments go, also where it covered more, and less is in flight than before although nothing was lost
+//! Rule      in {cut_turns} exchanges in a row at least the first burst stops at the same small count, below the congestion window,
+//!           with more data released by the next ACK, and the count does not grow although each was acknowledged in full; within
+//!           such an exchange, each partial ACK let just as many segments go (packets in flight + the cap); or ACK after ACK lets
+//!           the same few segments go, also where it covered more, and less is in flight than before although nothing was lost
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `burst_cap_segments`, `exchanges_cut_alike`; detail `partial-ack`
 //!           within an exchange
 //! Source    Linux before 3.x, `bictcp_moderation` (burst moderation: packets in flight + 3 or + 6); 4.4BSD's descendants,

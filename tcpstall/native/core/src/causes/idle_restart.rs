@@ -1,15 +1,15 @@
 //! `idle-restart` — an idle period had lowered the congestion window, and the sender climbed back.
 //!
-//! Rule      the congestion window is full while it is still below what it was before an idle longer than the
-//!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
-//!           climb after that idle from less than what was out before it (the trait `after idle`); or in {cut_turns} exchanges in a
-//!           row at least the first burst after an idle stops at the same count, a little below the lowered window; or the first
-//!           burst after that idle ends within a write at the initial window, and its ACK lets more go. Not where less than the
-//!           lowered window was out, without a climb: a loss had left that (at the sender, where no loss was seen: less than the
-//!           initial window); nor where no less than the old window was out, or more than the lowered window and than ever before, but
-//!           by less than half; nor where flights stand at the same level over {plateau_rounds} rounds, the next one included: a
-//!           window in slow start grows; nor, without a climb away from the sender, for much less than a round trip: no window holds
-//!           a sender that shortly
+//! Rule      the congestion window is full while it is still below what it was before an idle longer than the retransmission
+//!           timeout, and the first burst after that idle was no larger than the lowered window; or the flights climb after that
+//!           idle from less than what was out before it (the trait `after idle`); or in {cut_turns} exchanges in a row at least the
+//!           first burst after an idle stops at the same count, a little below the lowered window; or the first burst after that
+//!           idle ends within a write at the initial window, and its ACK lets more go. Not where less than the lowered window was
+//!           out, without a climb: a loss had left that (at the sender, where no loss was seen: less than the initial window); nor
+//!           where no less than the old window was out, or more than the lowered window and than ever before, but by less than
+//!           half; nor where flights stand at the same level over {plateau_rounds} rounds, the next one included: a window in slow
+//!           start grows; nor, without a climb away from the sender, for much less than a round trip: no window holds a sender that
+//!           shortly
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`

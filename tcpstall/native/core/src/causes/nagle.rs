@@ -1,22 +1,22 @@
 //! `nagle` — a small segment was held until earlier data was acknowledged.
 //!
-//! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a
-//!           burst had ended with a full segment, so that what was left of the write is held, until the next write took
-//!           it along (`tail-held`, of a sender with few segments in flight); or a sender that writes less than a segment
-//!           at a time filled one of known size up (`filled-up`; where many are in flight, not at an ACK, which lets whole segments go by
-//!           itself); or the short end of a write left alone, at the ACK after which
-//!           nothing was out, with room in both windows before, if only since an earlier ACK (`write-tail`); or an
-//!           application writes on a beat, and only whole segments leave while data is out; or, from a sender that holds
-//!           the end of each write behind any data, a whole segment stayed unacknowledged until the next write
-//!           (`tail-held`). Not with more than one short segment in flight: their sender holds none back; but where each of
-//!           these left behind a whole one, a short one that left alone at the ACK after which nothing was out had been held
+//! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a burst had
+//!           ended with a full segment, so that what was left of the write is held, until the next write took it along
+//!           (`tail-held`, of a sender with few segments in flight); or a sender that writes less than a segment at a time filled
+//!           one of known size up (`filled-up`; where many are in flight, not at an ACK, which lets whole segments go by itself);
+//!           or the short end of a write left alone, at the ACK after which nothing was out, with room in both windows before, if
+//!           only since an earlier ACK (`write-tail`); or an application writes on a beat, and only whole segments leave while data
+//!           is out; or, from a sender that holds the end of each write behind any data, a whole segment stayed unacknowledged
+//!           until the next write (`tail-held`). Not with more than one short segment in flight: their sender holds none back; but
+//!           where each of these left behind a whole one, a short one that left alone at the ACK after which nothing was out had
+//!           been held
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD and XNU `tcp_output`
 //! Abstains  where the short segment carries the FIN; where payload or the FIN of the peer reached the sender between its last data
-//!           and its next, as the ACK did, the wait is `app-limited`, and this cause is also possible; unsure where the short segment
-//!           lacks PSH, where writes of one size follow each other, because the next may have come late in the wait, where the data followed
-//!           the ACK, at the sender, by more than a quarter of the wait, where this sender
-//!           had several short segments in flight before, and after a timeout that the tap saw only as a silence
+//!           and its next, as the ACK did, the wait is `app-limited`, and this cause is also possible; unsure where the short
+//!           segment lacks PSH, where writes of one size follow each other, because the next may have come late in the wait, where
+//!           the data followed the ACK, at the sender, by more than a quarter of the wait, where this sender had several short
+//!           segments in flight before, and after a timeout that the tap saw only as a silence
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
 use super::cause::Cause;

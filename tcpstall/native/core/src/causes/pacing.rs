@@ -1,19 +1,20 @@
 //! `pacing` — the sender spaced its segments out on purpose.
 //!
-//! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
-//!           at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst before it that were too short to be pauses.
-//!           With nothing left in flight what left before the last clump must not have left three times as fast,
-//!           and the bursts on both sides must not both end with PSH, unless they are as large as the frames that Linux cuts at that
-//!           rate; segments that all carry it are writes, whatever is in
-//!           flight. Not where silences have one length, however much was sent before them: that is an application's beat. Or, at
-//!           the sender, more was queued, as missing PSH shows, both windows had room, and whole segments followed at no ACK: then
-//!           no rate is needed. Away from the sender not after more than two segments, 10 ms and more apart
+//! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %)
+//!           over at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst
+//!           before it that were too short to be pauses. With nothing left in flight what left before the last clump must not have
+//!           left three times as fast, and the bursts on both sides must not both end with PSH, unless they are as large as the
+//!           frames that Linux cuts at that rate; segments that all carry it are writes, whatever is in flight. Not where silences
+//!           have one length, however much was sent before them: that is an application's beat. Or, at the sender, more was queued,
+//!           as missing PSH shows, both windows had room, and whole segments followed at no ACK: then no rate is needed. Away from
+//!           the sender not after more than two segments, 10 ms and more apart
 //! Evidence  `burst_bytes`, the pause's length
-//! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`, `tcp_tso_autosize`; BBR; FreeBSD `tcp_hpts`, `rack_get_pacing_delay`
-//! Abstains  too few pauses to see a rate, where PSH does not show more data, ACKs that the capture lacks, or a report of a loss that
-//!           let the data go at once: then it says no.
-//!           Never sure without a rate: a file that is handed over in pieces without marks (`sendfile`, MSG_MORE) looks the same;
-//!           nor away from a sender without timestamps: a slow link spaces segments as evenly
+//! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`, `tcp_tso_autosize`; BBR; FreeBSD `tcp_hpts`,
+//!           `rack_get_pacing_delay`
+//! Abstains  too few pauses to see a rate, where PSH does not show more data, ACKs that the capture lacks, or a report of a loss
+//!           that let the data go at once: then it says no. Never sure without a rate: a file that is handed over in pieces without
+//!           marks (`sendfile`, MSG_MORE) looks the same; nor away from a sender without timestamps: a slow link spaces segments as
+//!           evenly
 //! Looks like `app-limited` (a pause after a sub-MSS segment, or writes of whole segments at an even beat), `sndbuf-limited` (each pause ends at an ACK)
 
 use super::cause::Cause;

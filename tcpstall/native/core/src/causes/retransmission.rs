@@ -1,23 +1,23 @@
 //! `retransmission` — the sender was repairing a loss, or waiting for the timer that starts the repair.
 //!
-//! Rule      data was sent again during the pause, or a recovery begun before it was not over; at a tap behind the loss:
-//!           the IP-ID counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender
-//!           sends again what the tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by
-//!           a hole at the tap that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and
-//!           ended with a single segment. It ends where everything is acknowledged, or the recovery point; a wait whose
-//!           repairs began for different reasons is split, and so is the wait before the first report of a loss: until then a window or
-//!           the buffer held the sender, or nothing did, where its own tap shows that it had no more until the peer answered
-//! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
-//!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
-//!           or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows
-//!           that the original had arrived)
+//! Rule      data was sent again during the pause, or a recovery begun before it was not over; at a tap behind the loss: the IP-ID
+//!           counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender sends again what the
+//!           tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by a hole at the tap
+//!           that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and ended with a
+//!           single segment. It ends where everything is acknowledged, or the recovery point; a wait whose repairs began for
+//!           different reasons is split, and so is the wait before the first report of a loss: until then a window or the buffer
+//!           held the sender, or nothing did, where its own tap shows that it had no more until the peer answered
+//! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost
+//!           segment was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer),
+//!           `fast-retransmit` (SACK came, or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`,
+//!           `spurious` (a DSACK or an echoed timestamp shows that the original had arrived)
 //! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux
 //!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  where the sender, having heard nothing since its only copy, went on with new data all the same: nothing had held it;
-//!           where, at the sender, new data ended the wait and nothing had been sent again yet, although reports of a loss had come;
-//!           where data was sent again for the first time four timeouts after it was acknowledged; what was lost without a trace is
-//!           for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a
-//!           needless copy that came sooner than any timer, without a report: the path may have made it
+//!           where, at the sender, new data ended the wait and nothing had been sent again yet, although reports of a loss had
+//!           come; where data was sent again for the first time four timeouts after it was acknowledged; what was lost without a
+//!           trace is for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a needless copy
+//!           that came sooner than any timer, without a report: the path may have made it
 //! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice), `cwnd-limited`
 //!           (after the repair was sent its ACK frees both), `app-limited` at the receiver (a lost tail leaves the tap with nothing
 //!           outstanding)

@@ -1,29 +1,29 @@
 //! `sndbuf-limited` — the application was blocked in write() because the send buffer was full.
 //!
-//! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
-//!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
-//!           sure, from two segments on, or from less to the byte; one full segment at a time over eight rounds makes it unsure. Not
-//!           between short writes that mostly no ACK starts, or which together fill no more than a small part of any buffer, nor in
-//!           step with bursts that no ACK released: an application's timer; not a plateau below what was out later, unless its
-//!           flights are alike to the byte
-//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
-//!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
-//!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
+//! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay well
+//!           below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes
+//!           it sure, from two segments on, or from less to the byte; one full segment at a time over eight rounds makes it unsure.
+//!           Not between short writes that mostly no ACK starts, or which together fill no more than a small part of any buffer,
+//!           nor in step with bursts that no ACK released: an application's timer; not a plateau below what was out later, unless
+//!           its flights are alike to the byte
+//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with
+//!           `ceiling_bytes_per_s` (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it
+//!           suggests), `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    RFC 7323 §4.3 (data released by an ACK echoes its TSval); Linux `sk_stream_wait_memory`, `sk_stream_write_space`
 //!           (SO_SNDBUF counts truesize of unsent and unacked data)
-//! Abstains  the start of the connection was not captured, or packets are missing, also before the data that ended the wait: then only a plateau tells, after losses only
-//!           one alike to the byte; a single flight before and after which no ACK released more with a large part of it in flight, unless
-//!           flights alike to the byte end at ACKs too and none is larger, or one of a sender most of whose waits no ACK ended: a buffer
-//!           that is full once is full again; a single flight larger than all others by a quarter, as of a window that grows; a single
-//!           flight after whose ACK the data came later than a host wakes a writer, a single small flight, single
-//!           segments, or few bytes: a buffer that small shows round after round.
-//!           Never sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's
-//!           message let the data go after ACKs that had not or brought a segment or more, where the buffer was empty for most of the wait, or where it was
-//!           empty before most rounds and their data came later than a host answers, where several writes of one size are out, of
-//!           which more were out at other times, where other flights of the plateau were larger by a segment, where Nagle's
-//!           algorithm may hold the end of a write, or where few flights of whole segments show it: a congestion window grows as
-//!           slowly; nor where a sender that sets PSH on each segment shows flights of whole segments, however many: they may
-//!           fill a window of its own that never grows; nor away from the sender where its last full segment lacks PSH although
+//! Abstains  the start of the connection was not captured, or packets are missing, also before the data that ended the wait: then
+//!           only a plateau tells, after losses only one alike to the byte; a single flight before and after which no ACK released
+//!           more with a large part of it in flight, unless flights alike to the byte end at ACKs too and none is larger, or one of
+//!           a sender most of whose waits no ACK ended: a buffer that is full once is full again; a single flight larger than all
+//!           others by a quarter, as of a window that grows; a single flight after whose ACK the data came later than a host wakes
+//!           a writer, a single small flight, single segments, or few bytes: a buffer that small shows round after round. Never
+//!           sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's message let
+//!           the data go after ACKs that had not or brought a segment or more, where the buffer was empty for most of the wait, or
+//!           where it was empty before most rounds and their data came later than a host answers, where several writes of one size
+//!           are out, of which more were out at other times, where other flights of the plateau were larger by a segment, where
+//!           Nagle's algorithm may hold the end of a write, or where few flights of whole segments show it: a congestion window
+//!           grows as slowly; nor where a sender that sets PSH on each segment shows flights of whole segments, however many: they
+//!           may fill a window of its own that never grows; nor away from the sender where its last full segment lacks PSH although
 //!           the end of its data has it, where only a plateau tells: BSD marks what empties the buffer, Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 

@@ -5,9 +5,9 @@
 //!           the pause, in which the sender probes, or after which a sender that the window had filled before goes on within
 //!           a busy host's tick; or to the end of the capture
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
-//!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
-//!           a segment; never sure), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no
-//!           FIN, and a RST only if the peer speaks again
+//!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment`
+//!           (open, but for less than a segment; never sure), `never-reopened`. After tcp_retries2 probes that nobody answers a
+//!           Linux sender gives up silently: no FIN, and a RST only if the peer speaks again
 //! Source    RFC 9293 §3.8.6.1; Linux `tcp_send_probe0`: probes of 0 bytes at SND.UNA-1, doubling to 120 s
 //! Abstains  window scale unknown, unless the window field is 0
 //! Looks like `rwnd-limited` (window > 0 and full, or below a segment and not probed), `app-limited` (nothing left to send), `retransmission` (probes are not)

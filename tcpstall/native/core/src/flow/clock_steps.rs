@@ -42,15 +42,21 @@ impl ClockSteps {
         (self.high, self.low) = (high, time);
     }
 
+    /// True if the time from `start` to `end`, in a flow of `segments` packets, is mostly one between stamps that do not belong
+    /// together: a leap of the clock that was later set back, or the difference between two clocks.
+    pub fn misdates(&self, segments: u64, start: Nanos, end: Nanos) -> bool {
+        self.leaps(start, end) || self.mixes_clocks(segments, start, end)
+    }
+
     /// True if most of the time from `start` to `end` is a leap of the clock that was later set back.
-    pub fn misdates(&self, start: Nanos, end: Nanos) -> bool {
+    fn leaps(&self, start: Nanos, end: Nanos) -> bool {
         let leaps = |&(high, back): &(Nanos, Nanos)| start < high && high <= end && back + back >= end - start;
         self.steps > 0 && self.peaks.iter().any(leaps)
     }
 
     /// True if packets of the flow, of which there are `segments`, were stamped by two clocks in turn that differ by half of the
     /// time from `start` to `end` or more.
-    pub fn mixes_clocks(&self, segments: u64, start: Nanos, end: Nanos) -> bool {
+    fn mixes_clocks(&self, segments: u64, start: Nanos, end: Nanos) -> bool {
         let (steps, packets) = CLOCKS;
         let in_turn = self.steps >= steps && packets.saturating_mul(self.steps) >= segments;
         in_turn && self.farthest + self.farthest >= end - start

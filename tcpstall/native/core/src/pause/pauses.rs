@@ -10,7 +10,7 @@ use super::evidence::Facts;
 use crate::traits::{Read, Traits};
 
 /// Flights equal to the byte from which that is no accident.
-pub(super) const ALIKE: u32 = 3;
+pub(super) const ALIKE: usize = 3;
 
 /// Evidence from the neighbours of a pause.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,7 +146,7 @@ impl<'a> Pause<'a> {
 
     /// The flight is the middle one of its plateau to the byte, and ends within a segment: a limit counted in bytes.
     pub fn stands_to_the_byte(&self) -> bool {
-        let alike = self.context.plateau_rounds >= ALIKE && self.flight_at_start == self.context.plateau;
+        let alike = self.context.plateau_rounds as usize >= ALIKE && self.flight_at_start == self.context.plateau;
         alike && self.short_segment_out
     }
 

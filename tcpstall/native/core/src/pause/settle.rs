@@ -181,10 +181,9 @@ impl<'a> Whole<'a> {
         Unseen {
             blind: pause.unseen.blind && self.away,
             unplaced: self.unplaced,
-            misdated: self.clock_steps.is_some_and(|steps| {
-                let (start, end) = (pause.start(), pause.end);
-                steps.misdates(start, end) || steps.mixes_clocks(self.connection.segments, start, end)
-            }),
+            misdated: self
+                .clock_steps
+                .is_some_and(|steps| steps.misdates(self.connection.segments, pause.start(), pause.end)),
             perhaps_acks: self.lacks_unstamped,
             bare_acks: !self.half.bare_ack,
             ..pause.unseen

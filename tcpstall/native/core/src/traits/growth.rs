@@ -4,8 +4,8 @@
 //! Prior     by all acknowledged bytes (RFC 3465 §2.2; Linux `tcp_slow_start` counts segments)
 //! Evidence  flights of two waits that ACKs ended: the second flight is the first plus the growth by the law for the
 //!           ACKs between
-//! Learnt    once a law fits two steps that the prior does not fit; a climb goes on over steps that only the ACKs explain, one by one,
-//!           because merged ACKs count for less (4.4BSD's descendants count two segments at most)
+//! Learnt    once a law fits two steps that the prior does not fit; a climb goes on over steps that only the ACKs explain, one by
+//!           one, because merged ACKs count for less (4.4BSD's descendants count two segments at most)
 //! Source    RFC 5681 §3.1 (at most a segment per ACK), RFC 3465 §2.2 (bytes acknowledged)
 
 use serde::{Deserialize, Serialize};

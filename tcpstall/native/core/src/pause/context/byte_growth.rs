@@ -6,6 +6,7 @@
 
 use super::super::evidence::Facts;
 use super::super::pauses::Context;
+use super::rounds::ROUND;
 use crate::time::Nanos;
 
 /// Flights of a climb, if each step is one of slow start: the third confirms the first two.
@@ -50,9 +51,6 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         start = end;
     }
 }
-
-/// Part of a round trip after which a wait belongs to the next: what one ACK of a flight released begins a wait of its own.
-const ROUND: f64 = 0.75;
 
 /// The first wait of each round trip.
 fn rounds(pauses: &[Facts]) -> Vec<usize> {

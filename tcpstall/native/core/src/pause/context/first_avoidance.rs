@@ -6,6 +6,7 @@
 
 use super::super::evidence::Facts;
 use super::super::pauses::Context;
+use super::rounds::ROUND;
 use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 
@@ -15,8 +16,6 @@ const LEAST: u32 = 60;
 const STEPS: (u32, u32) = (25, 16);
 /// Steps in a row that are no accident.
 const SURE: usize = 2;
-/// Part of a round trip after which a wait belongs to the next.
-const ROUND: f64 = 0.75;
 
 /// Marks the waits of each such climb.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {

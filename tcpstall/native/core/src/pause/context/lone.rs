@@ -2,6 +2,7 @@
 
 use super::super::evidence::Facts;
 use super::super::pauses::{ALIKE, Context, Pause};
+use super::rounds::ROUND;
 
 /// Notes these pauses; the plateaus are known.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
@@ -23,7 +24,7 @@ fn repeated(pauses: &[Facts]) -> Vec<i64> {
     let waits = |pause: &&Facts| !pause.first && !pause.is_turn() && pause.released_by_ack();
     let mut flights: Vec<i64> = pauses.iter().filter(waits).map(|pause| pause.flight_at_start).collect();
     flights.sort_unstable();
-    flights.chunk_by(|a, b| a == b).filter(|alike| alike.len() >= ALIKE as usize).map(|alike| alike[0]).collect()
+    flights.chunk_by(|a, b| a == b).filter(|alike| alike.len() >= ALIKE).map(|alike| alike[0]).collect()
 }
 
 /// Tells the pauses of one sender whether ACKs ended most of its waits with data in flight.
@@ -52,6 +53,3 @@ pub(super) fn find_standing(pauses: &[Facts], contexts: &mut [Context]) {
         context.stands_next = later && !more && has_room && both();
     }
 }
-
-/// Part of a round trip after which all that was in flight has been acknowledged, but for the end of a burst that took long.
-const ROUND: f64 = 0.75;

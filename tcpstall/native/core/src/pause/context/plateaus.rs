@@ -1,7 +1,7 @@
 //! Finds plateaus: flights of about one size, one after the other.
 
 use super::super::evidence::Facts;
-use super::super::pauses::{self, Context};
+use super::super::pauses::{ALIKE, Context};
 use super::rounds::Rounds;
 use super::{mid_write, release, same_level};
 use crate::time::Nanos;
@@ -12,8 +12,6 @@ const PLATEAU_SHARE: f64 = 0.05;
 /// share is one in eight, because GRO at the receiver merges the other ACKs.
 const DRIPS: usize = 2;
 const DRIPS_SHARE: usize = 8;
-/// Flights equal to the byte from which that is no accident, as a length.
-const ALIKE: usize = pauses::ALIKE as usize;
 /// Divisor of the flight below which an ACK frees no third of a buffer.
 const DRIP: i64 = 10;
 /// Segments in flight needed for that test: of fewer, one ACK may well cover a third.

@@ -54,7 +54,7 @@ pub(super) fn are_late(run: &[Facts]) -> bool {
     let (mut late, mut all) = (0, 0);
     for pause in run.iter().filter(emptied) {
         all += 1;
-        late += u32::from(pause.after_ack().is_some_and(|span| span > LEAST_PAUSE));
+        late += usize::from(pause.after_ack().is_some_and(|span| span > LEAST_PAUSE));
     }
     all >= super::super::pauses::ALIKE && 2 * late >= all
 }

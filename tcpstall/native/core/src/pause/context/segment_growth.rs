@@ -1,7 +1,7 @@
 //! Growth of a congestion window that its sender counts in segments: slow start, then congestion avoidance.
 
 use super::super::evidence::Facts;
-use super::super::pauses::{self, Context};
+use super::super::pauses::{ALIKE, Context};
 use super::rounds::Rounds;
 use crate::sender::cwnd::INITIAL_WINDOW;
 
@@ -18,8 +18,6 @@ const LEAST_CREEP: u32 = 3;
 const DEFERRED: u32 = 2;
 /// Divisor of the first of the flights that hold short segments: from so many segments on it is growth.
 const MUCH: u32 = 8;
-/// Flights equal to the byte from which that is no accident, as a length.
-const ALIKE: usize = pauses::ALIKE as usize;
 
 /// Detects slow start from an initial window that the model does not know (RFC 2581: one to four segments): only a
 /// congestion window grows round after round, twofold or by a segment per ACK. A window counted in bytes (RFC 3465)

@@ -48,10 +48,10 @@ impl Finished {
     pub fn opening_is_misdated(&self) -> bool {
         let handshake = &self.connection().handshake;
         let taken_back = self.clock_steps().is_some_and(|clock_steps| {
-            handshake.start().zip(handshake.end()).is_some_and(|(start, end)| {
-                let segments = self.connection().segments;
-                clock_steps.misdates(start, end) || clock_steps.mixes_clocks(segments, start, end)
-            })
+            handshake
+                .start()
+                .zip(handshake.end())
+                .is_some_and(|(start, end)| clock_steps.misdates(self.connection().segments, start, end))
         });
         taken_back || handshake.answered().is_some_and(|span| span > SEGMENT_LIFE)
     }
