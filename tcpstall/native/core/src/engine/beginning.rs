@@ -141,35 +141,55 @@ impl Beginning {
         self.segments.iter().map(Brief::time).max().unwrap_or_default()
     }
 
-    /// The state after these segments, the first of the flow.
-    pub(super) fn followed(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
+    /// Starts to follow these segments, the first of the flow.
+    pub(super) fn following(self, key: &Key, spare: &mut Spare) -> Following {
         let first = self.segments.first().map_or_else(Segment::default, |first| first.segment(key));
-        self.followed_from(spare.watch(&first), key, spare)
+        self.following_from(spare.watch(&first), key)
     }
 
-    /// The state after these segments, given the one before.
-    pub(super) fn followed_from(self, mut watch: Box<Watch>, key: &Key, spare: &mut Spare) -> Box<Watch> {
-        let mut starts = self.starts.as_ref().map_or(&[][..], |starts| &starts.0);
-        // The ends of one segment are those of the next, or change places.
-        let mut segment = Segment { source: key.0, destination: key.1, ..Segment::default() };
-        let mut from_second = false;
-        for (place, brief) in (0..).zip(&self.segments) {
-            if brief.is_from_second() != from_second {
-                mem::swap(&mut segment.source, &mut segment.destination);
-                from_second = !from_second;
-            }
-            brief.replaces(&mut segment);
-            let seen = watch.sees(&segment);
-            if let [(of, payload), later @ ..] = starts
-                && *of == place
-            {
-                starts = later;
-                if seen.kind == SegmentKind::New {
-                    watch.begins_with(seen.sender, &segment, payload);
-                }
+    /// Starts to follow these segments, given the state before them.
+    pub(super) fn following_from(self, watch: Box<Watch>, key: &Key) -> Following {
+        Following { watch, beginning: self, key: *key, place: 0, starts: 0 }
+    }
+}
+
+/// A flow's state, and kept segments that it still has to take in.
+pub(super) struct Following {
+    watch: Box<Watch>,
+    beginning: Beginning,
+    key: Key,
+    /// Number of segments taken in.
+    place: usize,
+    /// Number of known payloads taken in.
+    starts: usize,
+}
+
+impl Following {
+    /// Takes in the next segment, in the memory of any other one; false if there is none.
+    #[inline(always)]
+    pub(super) fn sees_next(&mut self, segment: &mut Segment) -> bool {
+        let Following { watch, beginning, key, place, starts } = self;
+        let Some(brief) = beginning.segments.get(*place) else { return false };
+        brief.replaces(segment, key);
+        let seen = watch.sees(segment);
+        if let Some(known) = &beginning.starts
+            && let Some((of, payload)) = known.0.get(*starts)
+            && usize::from(*of) == *place
+        {
+            *starts += 1;
+            if seen.kind == SegmentKind::New {
+                watch.begins_with(seen.sender, segment, payload);
             }
         }
-        spare.takes_briefs(self.segments);
-        watch
+        *place += 1;
+        true
+    }
+
+    /// Takes in the segments that are left, and returns the state after them.
+    pub(super) fn done(mut self, spare: &mut Spare) -> Box<Watch> {
+        let mut segment = Segment::default();
+        while self.sees_next(&mut segment) {}
+        spare.takes_briefs(self.beginning.segments);
+        self.watch
     }
 }

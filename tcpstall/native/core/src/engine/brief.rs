@@ -81,28 +81,22 @@ impl Brief {
         if from_second == self.from_second { reset.seq == next } else { answers }
     }
 
-    /// True if the second end of the flow's key sent it.
-    #[inline]
-    pub(super) fn is_from_second(&self) -> bool {
-        self.from_second
-    }
-
     /// The segment, of the flow with that key.
     pub(super) fn segment(&self, key: &Key) -> Segment {
-        let (source, destination) = if self.from_second { (key.1, key.0) } else { (key.0, key.1) };
-        let mut segment = Segment { source, destination, ..Segment::default() };
-        self.replaces(&mut segment);
+        let mut segment = Segment::default();
+        self.replaces(&mut segment, key);
         segment
     }
 
-    /// Puts the segment in the place of another one in brief, from the same end to the same end.
+    /// Puts the segment, of the flow with that key, in the place of another one in brief.
     #[inline]
-    pub(super) fn replaces(&self, last: &mut Segment) {
+    pub(super) fn replaces(&self, last: &mut Segment, key: &Key) {
+        let (source, destination) = if self.from_second { (key.1, key.0) } else { (key.0, key.1) };
         *last = Segment {
             packet: self.packet,
             time: self.time,
-            source: last.source,
-            destination: last.destination,
+            source,
+            destination,
             seq: self.seq,
             ack: self.ack,
             flags: self.flags,

@@ -2,9 +2,11 @@
 
 use std::mem;
 
-use super::beginning::Beginning;
+use smallvec::SmallVec;
+
+use super::beginning::{Beginning, Following};
 use super::key::Key;
-use super::spare::Spare;
+use super::spare::{Spare, TOGETHER};
 use crate::pause::{Finished, Watch};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -45,12 +47,40 @@ impl Ended {
         self.entry.id = id;
     }
 
+    /// Groups of flows that are finished together. Flows that last to the end may be long: each of these is finished when
+    /// the one before has been handed on.
+    pub(super) fn together(ended: &mut [Ended]) -> impl Iterator<Item = &mut [Ended]> {
+        let may_be_long = |ended: &Ended| ended.at_end && !matches!(ended.entry.flow, Flow::Begun(_));
+        let groups = ended.chunk_by_mut(move |one, next| !may_be_long(one) && !may_be_long(next));
+        groups.flat_map(|group| group.chunks_mut(TOGETHER))
+    }
+
+    /// Finishes flows. Each takes in a segment in turn: flows are alike, and the code for a segment is loaded once for all
+    /// of them. For `goes_on` see [`Over::goes_on`].
+    pub(super) fn all_over(ended: &mut [Ended], goes_on: bool, spare: &mut Spare, over: &mut Vec<Over>) {
+        let mut flows: SmallVec<[Following; TOGETHER]> = SmallVec::new();
+        flows.extend(ended.iter_mut().map(|ended| ended.following(spare)));
+        let (mut segment, mut more) = (Segment::default(), flows.len() > 1);
+        while more {
+            more = flows.iter_mut().fold(false, |more, flow| flow.sees_next(&mut segment) | more);
+        }
+        over.extend(ended.iter().zip(flows).map(|(ended, flow)| ended.finished(flow.done(spare), goes_on)));
+    }
+
     /// Finishes the flow. For `goes_on` see [`Over::goes_on`].
-    pub(super) fn over(self, spare: &mut Spare, goes_on: bool) -> Over {
-        let Ended { mut entry, marks, at_end, latest, .. } = self;
-        entry.learns_of(marks, spare);
-        let watch = entry.flow.followed(&entry.key, spare);
-        let Entry { id, capture, interface, .. } = entry;
+    pub(super) fn over(mut self, spare: &mut Spare, goes_on: bool) -> Over {
+        let watch = self.following(spare).done(spare);
+        self.finished(watch, goes_on)
+    }
+
+    /// The flow's state, and the segments that it still has to take in.
+    fn following(&mut self, spare: &mut Spare) -> Following {
+        self.entry.learns_of(self.marks, spare);
+        mem::take(&mut self.entry.flow).following(&self.entry.key, spare)
+    }
+
+    fn finished(&self, watch: Box<Watch>, goes_on: bool) -> Over {
+        let Ended { entry: Entry { id, capture, interface, .. }, at_end, latest, .. } = *self;
         let mut over = Over { id, capture, interface, at_end, goes_on, flow: watch.finish() };
         over.flow.until = Some(latest);
         over
@@ -69,13 +99,20 @@ pub(super) enum Flow {
 }
 
 impl Flow {
-    /// The whole state of the flow.
-    pub(super) fn followed(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
+    /// The flow's state, and the segments that it still has to take in.
+    fn following(self, key: &Key, spare: &mut Spare) -> Following {
         match self {
-            Flow::Begun(beginning) => beginning.followed(key, spare),
-            Flow::Followed(watch) => watch,
+            Flow::Begun(beginning) => beginning.following(key, spare),
+            Flow::Followed(watch) => Beginning::default().following_from(watch, key),
             Flow::Resting(resting) => resting.taken_up(key, spare),
         }
+    }
+}
+
+impl Default for Flow {
+    /// Before its first segment.
+    fn default() -> Flow {
+        Flow::Begun(Beginning::default())
     }
 }
 
@@ -127,14 +164,11 @@ impl Resting {
         true
     }
 
-    /// The state after the segments since.
-    fn taken_up(self, key: &Key, spare: &mut Spare) -> Box<Watch> {
+    /// The state before the rest, and the segments since.
+    fn taken_up(self, key: &Key, spare: &mut Spare) -> Following {
         // State that this process serialised can always be restored.
         let watch = Watch::taken_up(&self.state).unwrap_or_else(|_| spare.watch(&Segment::default()));
-        match self.since {
-            Some(since) => since.followed_from(watch, key, spare),
-            None => watch,
-        }
+        self.since.map_or_else(Beginning::default, |since| *since).following_from(watch, key)
     }
 }
 
@@ -168,9 +202,9 @@ impl Entry {
 
     /// Restores the whole state of a flow that rested, or of which only the first segments were kept.
     pub(super) fn is_followed(&mut self, spare: &mut Spare) {
-        self.flow = match mem::replace(&mut self.flow, Flow::Resting(Resting::default())) {
+        self.flow = match mem::take(&mut self.flow) {
             Flow::Followed(watch) => Flow::Followed(watch),
-            flow => Flow::Followed(flow.followed(&self.key, spare)),
+            flow => Flow::Followed(flow.following(&self.key, spare).done(spare)),
         };
     }
 

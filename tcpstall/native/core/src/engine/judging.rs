@@ -39,15 +39,15 @@ impl<'a> Judging<'a> {
     }
 
     /// Finishes flows and adds the rows of those whose ends are selected.
-    pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>, spare: &mut Spare) {
+    pub(super) fn judge_all(&self, mut ended: Vec<Ended>, rows: &mut Vec<FlowRow>, spare: &mut Spare) {
         // A row takes kilobytes: nothing of that size is moved because the list grows. An empty list is not moved either.
         if rows.is_empty() && rows.capacity() < ended.len() {
             *rows = Vec::with_capacity(ended.len());
         }
         rows.reserve(ended.len());
-        let (mut ended, mut some) = (ended.into_iter(), Vec::with_capacity(TOGETHER));
-        while ended.len() > 0 {
-            some.extend(ended.by_ref().take(TOGETHER).map(|ended| ended.over(spare, false)));
+        let mut some = Vec::with_capacity(TOGETHER);
+        for ended in Ended::together(&mut ended) {
+            Ended::all_over(ended, false, spare, &mut some);
             some.iter().for_each(|over| self.judge(over, rows, &mut spare.lists));
             some.drain(..).for_each(|over| spare.takes(over.flow));
         }

@@ -82,7 +82,7 @@ impl<'a> Pass<'a> {
             let filled = self.reader.fill(&mut batch);
             shards.takes(&mut batch, &mut done);
             batch.clear();
-            self.hand_on_all(&mut done, false, TOGETHER, shards)?;
+            self.hand_on_all(&mut done, false, shards)?;
             if filled == Filled::End {
                 break;
             }
@@ -91,8 +91,7 @@ impl<'a> Pass<'a> {
         self.report()?;
         let (mut open, goes_on) = (shards.ends(), shards.goes_on());
         self.note(shards);
-        // Flows that last to the end may be long: each is finished when the one before has been handed on.
-        self.hand_on_all(&mut open, goes_on, 1, shards)
+        self.hand_on_all(&mut open, goes_on, shards)
     }
 
     fn shards(&self) -> Shards {
@@ -120,7 +119,7 @@ impl<'a> Pass<'a> {
         }
         let mut done = Vec::new();
         shards.puts_down(&mut done);
-        self.hand_on_all(&mut done, false, TOGETHER, shards)?;
+        self.hand_on_all(&mut done, false, shards)?;
         self.alone(shards)
     }
 
@@ -219,22 +218,15 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Finishes flows, so many `together`, and hands on the rows of those that are selected. For `goes_on` see
-    /// [`Over::goes_on`].
-    fn hand_on_all(
-        &mut self,
-        ended: &mut Vec<Ended>,
-        goes_on: bool,
-        together: usize,
-        shards: &mut Shards,
-    ) -> ControlFlow<()> {
-        let (mut ended, mut some) = (ended.drain(..), Vec::with_capacity(together));
-        while ended.len() > 0 {
-            let further = ended.by_ref().take(together);
-            some.extend(further.map(|ended| ended.over(&mut shards.spare, goes_on)));
+    /// Finishes flows and hands on the rows of those that are selected. For `goes_on` see [`Over::goes_on`].
+    fn hand_on_all(&mut self, ended: &mut Vec<Ended>, goes_on: bool, shards: &mut Shards) -> ControlFlow<()> {
+        let mut some = Vec::with_capacity(TOGETHER);
+        for ended in Ended::together(ended) {
+            Ended::all_over(ended, goes_on, &mut shards.spare, &mut some);
             self.hand_on(&some, &mut shards.spare)?;
             some.drain(..).for_each(|over| shards.spare.takes(over.flow));
         }
+        ended.clear();
         ControlFlow::Continue(())
     }
 

@@ -108,15 +108,18 @@ impl Iterator for Ending<'_> {
     type Item = Done;
 
     fn next(&mut self) -> Option<Done> {
-        let (mut done, mut weight) = (Done::default(), 0);
-        while weight < CHUNK
-            && let Some(ended) = self.open.next()
-        {
-            done.ended.push(ended.place());
-            let over = ended.over(&mut self.spare, false);
-            self.judging.judge(&over, &mut done.rows, &mut self.spare.lists);
-            self.spare.takes(over.flow);
-            weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());
+        let (mut done, mut over, mut weight) = (Done::default(), Vec::new(), 0);
+        while weight < CHUNK && self.open.len() > 0 {
+            if let Some(ended) = Ended::together(self.open.as_mut_slice()).next() {
+                done.ended.extend(ended.iter().map(Ended::place));
+                Ended::all_over(ended, false, &mut self.spare, &mut over);
+            }
+            for over in over.drain(..) {
+                self.judging.judge(&over, &mut done.rows, &mut self.spare.lists);
+                self.spare.takes(over.flow);
+                weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());
+                self.open.next();
+            }
         }
         (weight > 0).then_some(done)
     }

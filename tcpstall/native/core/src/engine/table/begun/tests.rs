@@ -1,8 +1,8 @@
 //! A flow whose first segments were kept is the flow that was followed at once.
 
 use super::super::super::beginning::MOST;
-use super::super::super::entry::Over;
-use super::super::super::spare::Spare;
+use super::super::super::entry::{Ended, Over};
+use super::super::super::spare::{Spare, TOGETHER};
 use super::super::super::waiting::Waiting;
 use super::super::FOLLOWED_IDLE;
 use super::*;
@@ -82,7 +82,13 @@ fn flows_of<const KEEPS: bool>(table: &mut Table, segments: &[Segment], start: O
         let payload = flow.first_payloads().map(|payloads| payloads.of(End::Client).to_vec());
         format!("{id} {:?} {:?} {:?} {payload:?}", flow.connection(), flow.pauses, flow.bursts)
     };
-    done.into_iter().map(|ended| told(ended.over(&mut Spare::default(), false))).collect()
+    let (mut over, spare) = (Vec::new(), &mut Spare::default());
+    if KEEPS {
+        Ended::together(&mut done).for_each(|ended| Ended::all_over(ended, false, spare, &mut over));
+    } else {
+        over.extend(done.into_iter().map(|ended| ended.over(spare, false)));
+    }
+    over.into_iter().map(told).collect()
 }
 
 fn same(segments: &[Segment]) {
@@ -97,6 +103,20 @@ fn a_whole_connection() {
     let mut segments = with(exchanges(3), &close);
     same(&segments);
     segments.push(bare(CLIENT, 220, Flags::ACK, 302, 302));
+    same(&segments);
+}
+
+#[test]
+fn connections_of_several_lengths_that_are_finished_together() {
+    let of = |port: u16| {
+        exchanges(u32::from(port % 7) + 1).into_iter().map(move |mut segment| {
+            let client = if segment.source == CLIENT { &mut segment.source } else { &mut segment.destination };
+            client.port = port;
+            segment
+        })
+    };
+    let segments: Vec<Segment> = (1_000..1_000 + 2 * TOGETHER as u16 + 3).flat_map(of).collect();
+    assert_eq!(flows::<true>(&segments, None).len(), 2 * TOGETHER + 3);
     same(&segments);
 }
 
