@@ -2,6 +2,7 @@
 
 mod busy;
 mod climb;
+mod lone;
 pub mod loss_advice;
 mod notes;
 mod outcome_advice;
@@ -14,6 +15,7 @@ use std::iter;
 
 use self::busy::Busy;
 use self::climb::Climb;
+use self::lone::Lone;
 use self::notes::notes;
 use super::findings;
 use super::ledger::Ledger;
@@ -176,7 +178,7 @@ fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallR
     if flow.pauses[sender].is_empty() {
         return busy;
     }
-    let (mut climb, mut blocked) = (Climb::default(), Vec::new());
+    let (mut climb, mut blocked, mut lone) = (Climb::default(), Vec::new(), None);
     let (mut free, last) = (flow.connection().start, flow.connection().end);
     for pause in flow.pauses[sender].iter() {
         if let Some(end) = pause.all_acked.filter(|_| pause.is_over() && !pause.is_the_peers(flow.threshold)) {
@@ -193,6 +195,7 @@ fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallR
             busy.add(&pause, &part, waited);
             climb.add(&pause, &part, waited.then_some(stalls.len()), stalls);
             if waited && part.cause == Cause::SndbufLimited {
+                lone = Lone::of(stalls.len(), pause, &part).filter(|_| blocked.is_empty());
                 blocked.push((stalls.len(), pause));
             }
             if waited {
@@ -202,6 +205,9 @@ fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallR
         }
     }
     climb.finish(stalls);
+    if let Some(lone) = lone {
+        lone.joins_others(stalls);
+    }
     swing::fill_in_swing(&blocked, stalls);
     busy
 }
