@@ -311,6 +311,14 @@ def test_a_flight_larger_than_all_others_may_be_of_a_window_that_grows_more_slow
     assert "sndbuf-limited" not in grows(scene, 2, 4, 8, 14, 22)
 
 
+@look_alike
+def test_one_wait_among_many_for_the_congestion_window_is_one_of_them(scene: Scene) -> None:
+    """A window smaller than its model; nothing but the model shows a buffer."""
+    assert grows(scene, 2, 4, 8, 16, 31, 26) == ["cwnd-limited"]
+    (last,) = [row for row in scene.flow("client")["stalls"] if row["also"] == ["sndbuf-limited"]][-1:]
+    assert (last["confidence"], last["evidence"]["in_flight_segments"]) == (0.5, 26)
+
+
 @near_miss
 def test_what_was_full_once_is_full_again(scene: Scene) -> None:
     assert grows(scene, 10, 20, 31, 26)[-1] == "sndbuf-limited"

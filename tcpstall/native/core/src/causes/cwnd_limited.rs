@@ -19,10 +19,11 @@
 //!           beginning on; or, away from the sender, data that was lost before the tap fills the modelled window of slow start up;
 //!           or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at
 //!           most; or, before the first loss, they grow by a twentieth from round trip to round trip (twice, or once from the end
-//!           of slow start). Not where ACKs of half of the flight released nothing for longer than paths and hosts vary; nor where,
-//!           at the sender, the data left by itself long after ACKs that had made room for more, nor after several ACKs that came
-//!           together, from a sender whose full windows opened at the first of such ACKs; nor in slow start where flights stand
-//!           over {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short
+//!           of slow start); or five waits or more of a flow are for it, and nothing but the model shows a buffer in a single one.
+//!           Not where ACKs of half of the flight released nothing for longer than paths and hosts vary; nor where, at the sender,
+//!           the data left by itself long after ACKs that had made room for more, nor after several ACKs that came together, from a
+//!           sender whose full windows opened at the first of such ACKs; nor in slow start where flights stand over
+//!           {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short
 //!           writes are out, and no ACK at the sender let the next one go: all that had been written was out. From a sender that
 //!           sets PSH on each segment no ACK of almost nothing counts, nor where flights get smaller without a loss: not each stack
 //!           waits until more of its buffer is free

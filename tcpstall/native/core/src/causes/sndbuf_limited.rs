@@ -16,7 +16,8 @@
 //!           more with a large part of it in flight, unless flights alike to the byte end at ACKs too and none is larger, or one of
 //!           a sender most of whose waits no ACK ended: a buffer that is full once is full again; a single flight larger than all
 //!           others by a quarter, as of a window that grows; a single flight after whose ACK the data came later than a host wakes
-//!           a writer, a single small flight, single segments, or few bytes: a buffer that small shows round after round. Never
+//!           a writer, a single small flight, single segments, or few bytes: a buffer that small shows round after round; away from the
+//!           sender, the only such wait of a flow without a plateau among five or more for the congestion window is one of these. Never
 //!           sure where the sender's data often left just before an ACK, by the TSval that it echoes, where the peer's message let
 //!           the data go after ACKs that had not or brought a segment or more, where the buffer was empty for most of the wait, or
 //!           where it was empty before most rounds and their data came later than a host answers, where several writes of one size

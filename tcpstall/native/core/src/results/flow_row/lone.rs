@@ -41,6 +41,7 @@ impl<'a> Lone<'a> {
         self.part.proof.detail = last.detail;
         self.part.proof.confidence = BY_OTHERS;
         self.part.cause = Cause::CwndLimited;
+        self.part.also.push(Cause::SndbufLimited);
         stalls[self.row] = stall_row(&self.pause, self.part);
     }
 }
