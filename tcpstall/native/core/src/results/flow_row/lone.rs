@@ -28,17 +28,11 @@ impl<'a> Lone<'a> {
     /// Gives the wait to the congestion window where several other waits of its sender are: a buffer that is full once
     /// is full again at the next flights, while a window smaller than its model shows once or twice.
     pub(super) fn joins_others(mut self, stalls: &mut [StallRow]) {
-        let others = || {
-            let of_window = |stall: &&StallRow| stall.cause == Cause::CwndLimited && stall.sender == self.pause.sender;
-            stalls.iter().filter(of_window)
-        };
-        let Some(last) = others().filter(|stall| stall.start_ns <= self.part.start).last().or(others().next()) else {
-            return;
-        };
-        if others().count() < OTHERS {
-            return;
-        }
-        self.part.proof.detail = last.detail;
+        let (sender, start) = (self.pause.sender, self.part.start);
+        let others = || stalls.iter().filter(|stall| stall.cause == Cause::CwndLimited && stall.sender == sender);
+        let nearest = others().rfind(|stall| stall.start_ns <= start).or(others().next());
+        let Some(nearest) = nearest.filter(|_| others().count() >= OTHERS) else { return };
+        self.part.proof.detail = nearest.detail;
         self.part.proof.confidence = BY_OTHERS;
         self.part.cause = Cause::CwndLimited;
         self.part.also.push(Cause::SndbufLimited);
