@@ -6,6 +6,7 @@ use std::{mem, vec};
 
 use super::super::entry::Ended;
 use super::super::shards::{self, Taken};
+use super::super::spare::TOGETHER;
 use super::{BATCHES, Batch, Done, Judging, SHARDS, Spare, Table, Work};
 use crate::results::FlowRow;
 use crate::time::Nanos;
@@ -110,7 +111,9 @@ impl Iterator for Ending<'_> {
     fn next(&mut self) -> Option<Done> {
         let (mut done, mut over, mut weight) = (Done::default(), Vec::new(), 0);
         while weight < CHUNK && self.open.len() > 0 {
-            if let Some(ended) = Ended::together(self.open.as_mut_slice()).next() {
+            // Of thousands that are open only the next few are looked at.
+            let few = self.open.len().min(TOGETHER);
+            if let Some(ended) = Ended::together(&mut self.open.as_mut_slice()[..few]).next() {
                 done.ended.extend(ended.iter().map(Ended::place));
                 Ended::all_over(ended, false, &mut self.spare, &mut over);
             }
