@@ -315,7 +315,7 @@ def test_a_flight_larger_than_all_others_may_be_of_a_window_that_grows_more_slow
 def test_one_wait_among_many_for_the_congestion_window_is_one_of_them(scene: Scene) -> None:
     """A window smaller than its model; nothing but the model shows a buffer."""
     assert grows(scene, 2, 4, 8, 16, 31, 26) == ["cwnd-limited"]
-    (last,) = [row for row in scene.flow("client")["stalls"] if row["also"] == ["sndbuf-limited"]][-1:]
+    last = [row for row in scene.flow("client")["stalls"] if row["also"] == ["sndbuf-limited"]][-1]
     assert (last["confidence"], last["evidence"]["in_flight_segments"]) == (0.5, 26)
 
 

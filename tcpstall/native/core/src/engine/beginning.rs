@@ -185,10 +185,15 @@ impl Following {
         true
     }
 
-    /// Takes in the segments that are left, and returns the state after them.
-    pub(super) fn done(mut self, spare: &mut Spare) -> Box<Watch> {
+    /// Takes in all segments, and returns the state after them.
+    pub(super) fn all(mut self, spare: &mut Spare) -> Box<Watch> {
         let mut segment = Segment::default();
         while self.sees_next(&mut segment) {}
+        self.done(spare)
+    }
+
+    /// The state after the segments that were taken in.
+    pub(super) fn done(self, spare: &mut Spare) -> Box<Watch> {
         spare.takes_briefs(self.beginning.segments);
         self.watch
     }

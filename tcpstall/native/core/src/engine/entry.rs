@@ -51,16 +51,15 @@ impl Ended {
     /// the one before has been handed on.
     pub(super) fn together(ended: &mut [Ended]) -> impl Iterator<Item = &mut [Ended]> {
         let may_be_long = |ended: &Ended| ended.at_end && !matches!(ended.entry.flow, Flow::Begun(_));
-        let groups = ended.chunk_by_mut(move |one, next| !may_be_long(one) && !may_be_long(next));
-        groups.flat_map(|group| group.chunks_mut(TOGETHER))
+        let alike = move |one: &Ended, next: &Ended| !may_be_long(one) && !may_be_long(next);
+        ended.chunks_mut(TOGETHER).flat_map(move |few| few.chunk_by_mut(alike))
     }
 
     /// Finishes flows. Each takes in a segment in turn: flows are alike, and the code for a segment is loaded once for all
     /// of them. For `goes_on` see [`Over::goes_on`].
     pub(super) fn all_over(ended: &mut [Ended], goes_on: bool, spare: &mut Spare, over: &mut Vec<Over>) {
-        let mut flows: SmallVec<[Following; TOGETHER]> = SmallVec::new();
-        flows.extend(ended.iter_mut().map(|ended| ended.following(spare)));
-        let (mut segment, mut more) = (Segment::default(), flows.len() > 1);
+        let mut flows: SmallVec<[Following; TOGETHER]> = ended.iter_mut().map(|ended| ended.following(spare)).collect();
+        let (mut segment, mut more) = (Segment::default(), true);
         while more {
             more = flows.iter_mut().fold(false, |more, flow| flow.sees_next(&mut segment) | more);
         }
@@ -69,7 +68,7 @@ impl Ended {
 
     /// Finishes the flow. For `goes_on` see [`Over::goes_on`].
     pub(super) fn over(mut self, spare: &mut Spare, goes_on: bool) -> Over {
-        let watch = self.following(spare).done(spare);
+        let watch = self.following(spare).all(spare);
         self.finished(watch, goes_on)
     }
 
@@ -204,7 +203,7 @@ impl Entry {
     pub(super) fn is_followed(&mut self, spare: &mut Spare) {
         self.flow = match mem::take(&mut self.flow) {
             Flow::Followed(watch) => Flow::Followed(watch),
-            flow => Flow::Followed(flow.following(&self.key, spare).done(spare)),
+            flow => Flow::Followed(flow.following(&self.key, spare).all(spare)),
         };
     }
 

@@ -45,11 +45,14 @@ impl<'a> Judging<'a> {
             *rows = Vec::with_capacity(ended.len());
         }
         rows.reserve(ended.len());
+        Ended::together(&mut ended).for_each(|ended| self.judge_together(ended, rows, spare));
+    }
+
+    /// Finishes a group of flows and adds the rows of those whose ends are selected.
+    pub(super) fn judge_together(&self, ended: &mut [Ended], rows: &mut Vec<FlowRow>, spare: &mut Spare) {
         let mut some = Vec::with_capacity(TOGETHER);
-        for ended in Ended::together(&mut ended) {
-            Ended::all_over(ended, false, spare, &mut some);
-            some.iter().for_each(|over| self.judge(over, rows, &mut spare.lists));
-            some.drain(..).for_each(|over| spare.takes(over.flow));
-        }
+        Ended::all_over(ended, false, spare, &mut some);
+        some.iter().for_each(|over| self.judge(over, rows, &mut spare.lists));
+        some.drain(..).for_each(|over| spare.takes(over.flow));
     }
 }

@@ -195,7 +195,7 @@ fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallR
             busy.add(&pause, &part, waited);
             climb.add(&pause, &part, waited.then_some(stalls.len()), stalls);
             if waited && part.cause == Cause::SndbufLimited {
-                lone = Lone::of(stalls.len(), pause, &part).filter(|_| blocked.is_empty());
+                lone = if blocked.is_empty() { Lone::of(stalls.len(), pause, &part) } else { None };
                 blocked.push((stalls.len(), pause));
             }
             if waited {

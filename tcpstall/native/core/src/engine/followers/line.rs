@@ -1,12 +1,11 @@
 //! A follower's thread, and the channels to it.
 
+use std::mem;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
-use std::{mem, vec};
 
 use super::super::entry::Ended;
 use super::super::shards::{self, Taken};
-use super::super::spare::TOGETHER;
 use super::{BATCHES, Batch, Done, Judging, SHARDS, Spare, Table, Work};
 use crate::results::FlowRow;
 use crate::time::Nanos;
@@ -93,7 +92,9 @@ pub(super) fn take(
 
 /// Judges the flows that are open at the stream's end. They may be costly, so few are judged at a time.
 pub(super) struct Ending<'a> {
-    open: vec::IntoIter<Ended>,
+    open: Vec<Ended>,
+    /// Number of flows that were judged.
+    told: usize,
     judging: Judging<'a>,
     spare: Spare,
 }
@@ -101,7 +102,7 @@ pub(super) struct Ending<'a> {
 impl<'a> Ending<'a> {
     pub(super) fn of(tables: &mut [&mut Table], latest: Nanos, judging: Judging<'a>, spare: Spare) -> Ending<'a> {
         let open = shards::end(tables.iter_mut().map(|table| &mut **table), latest);
-        Ending { open: open.into_iter(), judging, spare }
+        Ending { open, told: 0, judging, spare }
     }
 }
 
@@ -109,20 +110,15 @@ impl Iterator for Ending<'_> {
     type Item = Done;
 
     fn next(&mut self) -> Option<Done> {
-        let (mut done, mut over, mut weight) = (Done::default(), Vec::new(), 0);
-        while weight < CHUNK && self.open.len() > 0 {
-            // Of thousands that are open only the next few are looked at.
-            let few = self.open.len().min(TOGETHER);
-            if let Some(ended) = Ended::together(&mut self.open.as_mut_slice()[..few]).next() {
-                done.ended.extend(ended.iter().map(Ended::place));
-                Ended::all_over(ended, false, &mut self.spare, &mut over);
-            }
-            for over in over.drain(..) {
-                self.judging.judge(&over, &mut done.rows, &mut self.spare.lists);
-                self.spare.takes(over.flow);
-                weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());
-                self.open.next();
-            }
+        let (mut done, mut weight) = (Done::default(), 0);
+        while weight < CHUNK
+            && let Some(ended) = Ended::together(&mut self.open[self.told..]).next()
+        {
+            let before = done.rows.len();
+            done.ended.extend(ended.iter().map(Ended::place));
+            self.judging.judge_together(ended, &mut done.rows, &mut self.spare);
+            self.told += ended.len();
+            weight += ended.len() + done.rows[before..].iter().map(|row| row.stalls.len()).sum::<usize>();
         }
         (weight > 0).then_some(done)
     }
