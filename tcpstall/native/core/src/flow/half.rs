@@ -257,8 +257,10 @@ impl Half {
         self.count(segment);
         let sending =
             if end <= self.snd_nxt { self.old(segment, (start, end), peer) } else { self.fresh(segment, start, end) };
-        if !matches!(sending, Sending::Copy) {
-            self.ip_id.follow(segment, self.mss());
+        match sending {
+            Sending::Copy => {}
+            _ if self.repeats_its_id(segment, sending) => self.ip_id.passes_again(),
+            _ => self.ip_id.follow(segment, self.mss()),
         }
         sending
     }
@@ -363,30 +365,5 @@ impl Half {
         self.retransmitted += u64::from(segment.payload);
         self.last_again = segment.time;
         Sending::Again
-    }
-
-    /// True if the data that fills a hole was sent after the data that overtook it. Without a reliable IP-ID counter the sender's
-    /// clock decides: a retransmission has a stamp of its own (RFC 7323 §3.2). Without both, data that nobody asked for was not
-    /// retransmitted, unless the timer had time to fire. Data that was asked for was, if it came later than a reordering window
-    /// of min RTT / 4 (RFC 8985 §6.2).
-    fn sent_later(&self, segment: &Segment, peer: &Half) -> bool {
-        let known = self.ip_id.is_newer(segment).or_else(|| self.ip_id.was_skipped(segment).then_some(false));
-        let known = known.or_else(|| peer.vantage.has_newer(segment).then_some(false));
-        known.unwrap_or_else(|| {
-            let start = self.offset(segment.seq);
-            let Some(overtaken) = self.outstanding.sent_after(start) else { return true };
-            if segment.time - overtaken < SOONEST_TIMER && self.window_field > 0 && !self.is_asked_for(start, overtaken)
-            {
-                return false;
-            }
-            let rtt = self.vantage.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
-            segment.time - overtaken > rtt.scaled(0.25)
-        })
-    }
-
-    /// A packet that passed the tap since the byte at `start` was `overtaken` reports that byte missing.
-    fn is_asked_for(&self, start: i64, overtaken: Nanos) -> bool {
-        let asks = |ack: &PendingAck| ack.ack <= start && (ack.sack_count > 0 || !self.sack_permitted);
-        self.hinted || self.has_holes() || self.pending.iter().any(|ack| ack.time >= overtaken && asks(ack))
     }
 }

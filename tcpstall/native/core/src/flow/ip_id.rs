@@ -132,6 +132,12 @@ impl IpId {
         }
     }
 
+    /// Takes in a packet that its sender sent again with the IP-ID that it had.
+    #[cold]
+    pub fn passes_again(&mut self) {
+        self.overtaken = false;
+    }
+
     /// The last packet was sent before one that had passed already.
     pub fn was_late(&self) -> bool {
         self.overtaken

@@ -8,7 +8,7 @@ use crate::wire::Segment;
 /// Frames remembered; beyond it the oldest are forgotten, which loses RTT samples only.
 const LIMIT: usize = 1 << 16;
 /// Longest time between copies of a packet that a bridge or `-i any` makes.
-const COPY_AGE: Nanos = Nanos::from_millis(1);
+pub(super) const COPY_AGE: Nanos = Nanos::from_millis(1);
 /// Longest time between copies with the same IP-ID: within 2 minutes no sender repeats an IP-ID (RFC 6864 §4.1), not
 /// even for a repair, and a mirror or a loop of the network may deliver a copy this late.
 const LOOPED_COPY_AGE: Nanos = Nanos::from_millis(120_000);
@@ -199,6 +199,18 @@ impl Outstanding {
         first.map(|first| segment.time - first)
     }
 
+    /// True if the first frame that reaches beyond `offset` has the segment's stamp, by its last 16 bits.
+    pub fn has_stamp_of(&self, segment: &Segment, offset: i64) -> bool {
+        let frame = self.sent.get(self.sent.partition_point(|sent| sent.end <= offset));
+        frame.is_some_and(|frame| segment.timestamps.is_some() && frame.mark >> 16 == mark(segment) >> 16)
+    }
+
+    /// Time when this packet, up to `end`, or the last of its copies passed.
+    pub fn last_copy(&self, segment: &Segment, end: i64) -> Option<Nanos> {
+        let own = (end as u32, mark(segment));
+        self.recent.iter().filter(|(end, mark, _)| (*end, *mark) == own).map(|(_, _, time)| *time).max()
+    }
+
     /// Memory of the frames, bytes.
     pub fn memory(&self) -> usize {
         self.sent.capacity() * size_of::<Sent>()
@@ -328,11 +340,13 @@ impl Outstanding {
     }
 }
 
-/// Mark that a packet shares with its copies only: the IP-ID, or else the timestamp; 0 where there is neither.
+/// Mark that a packet shares with its copies only: the timestamp's last 16 bits and the IP-ID, or the timestamp where the
+/// IP-ID is 0; 0 where there is neither.
 #[inline]
 fn mark(segment: &Segment) -> u32 {
+    let stamp = segment.timestamps.map_or(0, |timestamps| timestamps.value);
     match segment.ip_id.unwrap_or(0) {
-        0 => segment.timestamps.map_or(0, |timestamps| timestamps.value),
-        id => u32::from(id),
+        0 => stamp,
+        id => stamp << 16 | u32::from(id),
     }
 }
