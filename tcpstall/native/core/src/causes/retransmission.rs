@@ -4,9 +4,10 @@
 //!           counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender sends again what the
 //!           tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by a hole at the tap
 //!           that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and ended with a
-//!           single segment. It ends where everything is acknowledged, or the recovery point; a wait whose repairs began for
-//!           different reasons is split, and so is the wait before the first report of a loss: until then a window or the buffer
-//!           held the sender, or nothing did, where its own tap shows that it had no more until the peer answered
+//!           single segment, or ended with a window of one segment, less than the initial window. It ends where everything is
+//!           acknowledged, or the recovery point; a wait whose repairs began for different reasons is split, and so is the wait
+//!           before the first report of a loss: until then a window or the buffer held the sender, or nothing did, where its own
+//!           tap shows that it had no more until the peer answered
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost
 //!           segment was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer),
 //!           `fast-retransmit` (SACK came, or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`,
@@ -73,9 +74,13 @@ fn sends_old_data(pause: &Pause) -> bool {
     is_overdue(pause, first) && acked && pause.left_in_flight == 0
 }
 
-/// At the receiver a lost tail leaves nothing outstanding, but the write looks unfinished.
+/// At the receiver a lost tail leaves nothing outstanding, but the write looks unfinished, or the window has collapsed.
 fn broken_off(pause: &Pause) -> Verdict {
-    if pause.broke_off() { yes(details::TIMEOUT, 0.7) } else { Verdict::No }
+    match pause.collapsed() {
+        true => yes(details::TIMEOUT, if pause.context.goes_on_beyond { 0.85 } else { 0.7 }),
+        false if pause.broke_off() => yes(details::TIMEOUT, 0.7),
+        false => Verdict::No,
+    }
 }
 
 /// The receiver lacked data for most of the wait, until all data was acknowledged: the repair was on its way, whether

@@ -112,7 +112,10 @@ fn find_releases(pauses: &[Facts], contexts: &mut [Context]) {
 fn look_ahead(pauses: &[Facts], contexts: &mut [Context]) {
     let mut filled = false;
     for (index, (pause, context)) in pauses.iter().zip(contexts).enumerate() {
-        context.next_flight = pauses.get(index + 1).map(|pause| pause.flight_at_start);
+        let next = pauses.get(index + 1);
+        context.next_flight = next.map(|next| next.flight_at_start);
+        context.goes_on_alone = next.is_some_and(Facts::was_alone);
+        context.goes_on_beyond = context.goes_on_alone && next.is_some_and(|next| next.hole_before > 0);
         context.window_filled_before = filled;
         filled |= pause.flight_at_start > 0 && pause.room_at_start.is_some_and(|room| room < pause.next_segment());
     }

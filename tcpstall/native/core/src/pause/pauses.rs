@@ -39,6 +39,10 @@ pub struct Context {
     pub mostly_refilled: bool,
     /// Bytes in flight at the start of the sender's next pause.
     pub next_flight: Option<i64>,
+    /// The sender went on with a whole segment alone and without PSH, whose ACK let more go.
+    pub goes_on_alone: bool,
+    /// The data that followed was beyond data that the tap had not seen.
+    pub goes_on_beyond: bool,
     /// Where the modelled window was full before, the first of several ACKs that came together let more go each time.
     pub goes_at_first: bool,
     /// A round later the sender waited again with no more in flight, and had more to send: no window in slow start did not grow.

@@ -47,6 +47,12 @@ impl Facts {
         let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
         behind && cut && single && silent()
     }
+
+    /// One whole segment was out, without PSH, and its ACK let more go: more was queued, and the window was one segment.
+    pub(in super::super) fn was_alone(&self) -> bool {
+        let one = self.before.bytes == u64::from(self.mss) && self.flight_at_start == i64::from(self.mss);
+        one && self.before.is_cut(self.mss) && self.released_soon() && self.after.bytes > 0
+    }
 }
 
 /// Each segment has PSH, also where several left at once with nothing in flight before: then PSH shows neither the end of a write nor
@@ -66,6 +72,17 @@ pub(super) fn pushes_each(pauses: &[Facts]) -> bool {
 const SEVERAL: u64 = 3;
 
 impl Pause<'_> {
+    /// Away from the sender all data was acknowledged, and after a timer's time a window of one segment was left of a larger one: a
+    /// timeout's (RFC 5681 §3.1), because an idle period leaves the initial window (§4.1). What the timer had waited for was lost
+    /// before the tap.
+    pub fn collapsed(&self) -> bool {
+        let initial = self.context.traits.initial_window.value.is_some_and(|initial| initial > 1);
+        let several = self.flight_at_start > 2 * i64::from(self.mss) && self.left_in_flight == 0;
+        let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender();
+        let silent = || self.after_ack().is_some_and(|after| after >= timers::shortest_rto(self.srtt));
+        self.context.goes_on_alone && initial && several && behind && silent()
+    }
+
     /// The last segment was a full one without PSH, from a sender that marks the end of its data: more was queued. No
     /// window holds that back for longer than the retransmission timer.
     pub fn in_mid_write(&self) -> bool {
