@@ -1,4 +1,4 @@
-"""All that was in flight is lost before the tap: the receiver's tap sees a silence, and a window of one segment after it."""
+"""All that was in flight is lost before the tap: the receiver sees a silence, and then a window of one segment."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ SEGMENT = 1_448
 def goes_on(scene: Scene, *, lost: int = 0, beyond: bool = False, first: int = 1, push: bool = False) -> Counter[str]:
     """Labels, at the client's tap, of a download that goes on after 400 ms with `first` segments and then with more.
 
-    `lost` segments never pass the tap; what follows the first of them, sent again, is new data `beyond` them or the next.
+    `lost` segments never pass the tap; after the first of them, sent again, comes the next or new data `beyond` them.
     """
     scene.handshake(rtt_ms=20)
     scene.download(70 * SEGMENT)

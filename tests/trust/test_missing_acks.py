@@ -107,3 +107,33 @@ def test_data_missing_where_acks_are_missing_too_were_not_lost(scene: Scene) -> 
     found = rows(scene, "client", "server", drop=numbers(scene, "client", 40_000)[1:])
     assert "retransmission" not in {row["cause"] for row in found}
     assert max(row["confidence"] for row in found if row["duration_ns"] > 1e9) < 0.8
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_an_idle_period_lowers_the_window_also_where_the_ack_before_it_is_missing(scene: Scene, missing: int) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(250_000)
+    before = len(scene.packets("server"))
+    scene.wait_ms(3_000)
+    scene.server_transfers(250_000)
+    acks = [number for number in numbers(scene, "server", 40_000) if number <= before]
+    found = rows(scene, "server", "server", drop=acks[len(acks) - missing :])
+    after = [row["cause"] for row in found if row["start_ns"] > scene.start_ns + 2_900e6]
+    assert after[0] == "idle-restart"
+
+
+def test_data_sent_into_a_shut_window_shows_that_it_had_opened(scene: Scene) -> None:
+    """The capture lacks the update that opened the window: what the sender waits for next is no closed window."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(14_600)
+    scene.server_acks(window=0)
+    scene.wait_ms(800)
+    scene.server_acks(window=65_535)
+    update = len(scene.packets("client"))
+    scene.client_sends(14_600)
+    scene.server_acks()
+    scene.client_sends(14_600)
+    whole, lacking = (rows(scene, "client", "client", drop=drop) for drop in ([], [update]))
+    assert [row["cause"] for row in lacking].count("zero-window") == 1
+    assert whole[-1]["start_ns"] == lacking[-1]["start_ns"]
+    assert lacking[-1]["cause"] != "zero-window"

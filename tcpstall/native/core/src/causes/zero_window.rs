@@ -9,7 +9,7 @@
 //!           (open, but for less than a segment; never sure), `never-reopened`. After tcp_retries2 probes that nobody answers a
 //!           Linux sender gives up silently: no FIN, and a RST only if the peer speaks again
 //! Source    RFC 9293 §3.8.6.1; Linux `tcp_send_probe0`: probes of 0 bytes at SND.UNA-1, doubling to 120 s
-//! Abstains  window scale unknown, unless the window field is 0
+//! Abstains  window scale unknown, unless the window field is 0; more than a probe was sent into the shut window: an update is missing
 //! Looks like `rwnd-limited` (window > 0 and full, or below a segment and not probed), `app-limited` (nothing left to send), `retransmission` (probes are not)
 
 use super::cause::Cause;
@@ -36,12 +36,22 @@ pub(super) struct Shut {
 
 /// Decides whether the window was shut, or below a segment, for most of the wait, and the sender had data.
 pub(super) fn shut(pause: &Pause) -> Option<Shut> {
-    let closed = pause.closed?.max(pause.start());
+    let closed = pause.closed?;
+    if sent_into(pause, closed) {
+        return None;
+    }
+    let closed = closed.max(pause.start());
     let reopened = pause.reopened.unwrap_or(pause.end).min(pause.end);
     let share = (reopened - closed).0 as f64 / pause.duration().0.max(1) as f64;
     let went_on_at_once = !pause.ended || pause.end - reopened <= pause.tolerance() + pause.tolerance();
     let waiting = went_on_at_once || share >= NEARLY_ALL && (pause.probes > 0 || woke_late(pause));
     (share >= 0.5 && waiting).then_some(Shut { went_on_at_once })
+}
+
+/// More than a probe was sent after the window was shut: the update that opened it is missing.
+fn sent_into(pause: &Pause, closed: Nanos) -> bool {
+    let beyond = pause.room_at_start.is_some_and(|room| room <= -i64::from(pause.mss));
+    beyond && pause.before.bytes >= u64::from(pause.mss) && pause.before.start >= closed
 }
 
 /// A sender that the window had filled before went on within a host's tick of the window's update.

@@ -12,6 +12,12 @@ pub const INITIAL_RTO: Nanos = Nanos::from_millis(1_000);
 /// Granularity of Linux's timers at HZ=250, two ticks late at worst.
 pub const TICK: Nanos = Nanos::from_millis(8);
 
+/// The retransmission timer of a sender that had sent nothing for `silence` would have fired, whatever its least time (RFC 6298
+/// §2.4: a second), had anything been unacknowledged.
+pub fn would_have_fired(silence: Nanos, srtt: Option<Nanos>) -> bool {
+    silence > rto(srtt).max(INITIAL_RTO) + TICK
+}
+
 /// The retransmission timeout of a Linux sender with this smoothed RTT: SRTT + max(4·RTTVAR, 200 ms), on a steady path.
 pub fn rto(srtt: Option<Nanos>) -> Nanos {
     srtt.map_or(INITIAL_RTO, |srtt| srtt + LINUX_RTO_MIN)

@@ -69,7 +69,10 @@ impl Watch {
             // before the tap.
             model.on_timeout(lost, half.snd_una + i64::from(lost) * mss.min(i64::from(segment.payload)));
             builder.taken_for_timeout = Some(Idle { idle, rto: timers::rto(half.srtt) });
-        } else if nothing_out && builder.sending() {
+        } else if builder.sending()
+            && (nothing_out || no_hole && lost == 0 && timers::would_have_fired(idle, half.srtt))
+        {
+            // The capture lacks the ACK of what seems to be out: the timer would have sent it again.
             model.on_idle(idle, timers::rto(half.srtt));
         }
     }
