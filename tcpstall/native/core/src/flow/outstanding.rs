@@ -340,13 +340,9 @@ impl Outstanding {
     }
 }
 
-/// Mark that a packet shares with its copies only: the timestamp's last 16 bits and the IP-ID, or the timestamp where the
-/// IP-ID is 0; 0 where there is neither.
+/// Mark that a packet shares with its copies only: the last 16 bits of its timestamp, and the IP-ID; 0 where there is neither.
 #[inline]
 fn mark(segment: &Segment) -> u32 {
     let stamp = segment.timestamps.map_or(0, |timestamps| timestamps.value);
-    match segment.ip_id.unwrap_or(0) {
-        0 => stamp,
-        id => stamp << 16 | u32::from(id),
-    }
+    stamp << 16 | u32::from(segment.ip_id.unwrap_or(0))
 }
