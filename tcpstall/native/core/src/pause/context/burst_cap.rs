@@ -19,6 +19,8 @@ struct Turn {
     end: usize,
     /// Segments of the first burst.
     count: u32,
+    /// Bytes of the first burst.
+    bytes: i64,
     /// Most segments in flight at a pause of the turn.
     most: u32,
 }
@@ -74,7 +76,8 @@ fn turns(pauses: &[Facts]) -> Vec<Turn> {
         let end = after.map_or(pauses.len(), |after| first + after);
         let known = end == first || (pause.released_by_ack() && is_whole(pause));
         let most = pauses[first..end].iter().map(|pause| pause.segments_at_start).max().unwrap_or(0);
-        turns.push(Turn { first, end, count: if known { pause.segments_at_start } else { u32::MAX }, most });
+        let count = if known { pause.segments_at_start } else { u32::MAX };
+        turns.push(Turn { first, end, count, bytes: pause.flight_at_start, most });
     }
     turns
 }
@@ -104,11 +107,12 @@ fn note_cap(turn: &[Facts], contexts: &mut [Context], count: u32, alike: u32) {
 }
 
 /// Notes growth: only a congestion window lets each turn begin with a little more than the one before, until one is
-/// sent whole.
+/// sent whole. More segments of the same bytes are none: a full buffer holds those of a short write as well.
 fn note_growth(pauses: &[Facts], contexts: &mut [Context], turns: &[Turn]) {
     let grows = |pair: &[Turn]| {
         let (now, next) = (&pair[0], &pair[1]);
-        now.is_cut() && next.count > now.count && (!next.is_cut() || next.count <= now.most.saturating_mul(2))
+        let more = next.count > now.count && next.bytes > now.bytes;
+        now.is_cut() && more && (!next.is_cut() || next.count <= now.most.saturating_mul(2))
     };
     let mut start = 0;
     while start < turns.len() {
