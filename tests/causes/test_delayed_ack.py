@@ -97,3 +97,33 @@ def test_a_short_segment_after_a_delayed_ack_had_waited_for_it(scene: Scene) -> 
 def test_no_delayed_ack_holds_a_whole_segment_back(scene: Scene) -> None:
     """One short segment is out, and the congestion window has room for nine: the application wrote only then."""
     assert "delayed-ack" not in single(scene, 1_448)
+
+
+def whole_after_short(scene: Scene, flights: int, late_ms: float = 0) -> list[str]:
+    """The client's waits: so often 344 bytes, an ACK 200 ms late, and `late_ms` after that ACK seven whole segments."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(flights):
+        scene.client_sends(7 * 1_448, tso=1, push=False)
+        scene.server_acks()
+        scene.client_sends(344)
+        scene.wait_ms(200)
+        scene.server_acks()
+        scene.wait_ms(10 + late_ms)
+    scene.client_sends(7 * 1_448, tso=1, push=False)
+    return causes(scene, "client", sender="client")
+
+
+@fires
+def test_whole_segments_that_each_delayed_ack_lets_go_had_waited_for_it(scene: Scene) -> None:
+    """A buffer with room for the next write only once it is empty."""
+    assert "delayed-ack" in whole_after_short(scene, 5)
+
+
+@near_miss
+def test_whole_segments_that_delayed_acks_let_go_twice_are_no_habit(scene: Scene) -> None:
+    assert "delayed-ack" not in whole_after_short(scene, 2)
+
+
+@look_alike
+def test_whole_segments_later_than_a_host_answers_waited_for_their_application(scene: Scene) -> None:
+    assert "delayed-ack" not in whole_after_short(scene, 5, late_ms=30)

@@ -48,6 +48,14 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     // Nothing but a window of that size holds a whole segment back, where the SYNs tell what is whole.
     let whole = pause.from_start && pause.mss_known && pause.after.first_frame >= pause.mss;
     let free = whole && pause.losses == 0 && (!pause.cwnd_known || pause.cwnd > pause.segments_at_start);
+    let free = free && !waits_each_time(pause);
     let one_ack = pause.acks == 1 && pause.left_in_flight == 0 && may_wait && !free;
     if one_ack { yes("", 0.7) } else { Verdict::No }
+}
+
+/// ACKs let go what followed after as many bytes again and again, and this one at once: no accident. A sender whose buffer takes no
+/// write before it is empty goes on as late as the peer acknowledges.
+fn waits_each_time(pause: &Pause) -> bool {
+    let context = pause.context;
+    context.repeated && context.mostly_refilled && !context.meets_acks && !context.on_beat && pause.released_at_once()
 }
