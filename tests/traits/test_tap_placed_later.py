@@ -1,6 +1,6 @@
 """Where the tap is, learnt from the packet that ends a wait, in captures that begin after the handshake."""
 
-from tests.causes.triple import NOT_A_STALL_MS, SYNS, fires, near_miss
+from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, near_miss
 from tests.scene import Scene, Stall, between
 
 
@@ -51,3 +51,25 @@ def test_a_probe_of_a_closed_window_is_no_round_trip(scene: Scene) -> None:
     flow = scene.flow("client", drop=SYNS)
     assert [stall["cause"] for stall in flow["stalls"]] == ["zero-window"]
     assert (flow["base_rtt_ns"] or 0) < 1e9
+
+
+def small_buffer(scene: Scene, rtt_ms: float) -> set[str]:
+    """Causes of a server's waits, at the client: its buffer holds two segments, and the first SYN was lost."""
+    scene.handshake(rtt_ms=rtt_ms, timestamps=False, lost_syns=1)
+    for at in range(20):
+        for _ in range(2):
+            scene.server_sends(1_460, tso=1, push=False)
+        scene.client_acks(upto=at * 2_920 + 1_460)
+        scene.client_acks()
+    return set(causes(scene, "client"))
+
+
+@fires
+def test_the_answer_to_a_second_syn_measures_the_distance(scene: Scene) -> None:
+    """One answer, and soon after the last of two SYNs: the first one was lost."""
+    assert small_buffer(scene, 30) == {"sndbuf-limited"}
+
+
+@near_miss
+def test_an_answer_that_may_be_to_the_first_syn_measures_nothing(scene: Scene) -> None:
+    assert "sndbuf-limited" not in small_buffer(scene, 400)

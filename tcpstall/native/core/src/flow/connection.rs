@@ -330,8 +330,8 @@ impl Connection {
             handshake.last_syn_ack = time;
             handshake.syn_acks += 1;
             handshake.server_isn = Some(segment.seq);
-            if let (1, 1, Some(syn)) = (handshake.syns, handshake.syn_acks, handshake.syn) {
-                self.opened(sender, segment.time, segment.time - syn);
+            if let Some(span) = handshake.answered_first(segment.time) {
+                self.opened(sender, segment.time, span);
             }
         } else {
             handshake.syn = handshake.syn.or(time);

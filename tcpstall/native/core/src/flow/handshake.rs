@@ -5,6 +5,9 @@ use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
+/// Factor of the time to the SYN-ACK that the intervals between several SYNs must reach: then it answers the last one.
+const CLEARLY: i64 = 4;
+
 /// Further fields of an end's last SYN, which no rule reads: they help to distinguish hosts and networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Syn {
@@ -100,6 +103,15 @@ impl Handshake {
     pub fn answered(&self) -> Option<Nanos> {
         let once = self.syns == 1 && self.syn_acks == 1;
         self.syn_ack.zip(self.syn).filter(|_| once).map(|(answer, syn)| (answer - syn).or_zero())
+    }
+
+    /// Time from the last SYN to the SYN-ACK at `now`, the first one. Which of several SYNs it answers is unclear (RFC 6298 §3), but a
+    /// server answers each that reaches it (RFC 9293 §3.10.7.4), so a path as long as an interval between SYNs is unlikely where
+    /// the answer takes a small part of that.
+    pub(super) fn answered_first(&self, now: Nanos) -> Option<Nanos> {
+        let (first, last) = self.syn.zip(self.last_syn).filter(|_| self.syn_acks == 1)?;
+        let (span, repeats) = (now - last, i64::from(self.syns.saturating_sub(1)));
+        (span.times(CLEARLY * repeats) <= last - first).then_some(span)
     }
 
     /// Start of the handshake, by the captured part of it.
