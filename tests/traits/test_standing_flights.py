@@ -115,6 +115,30 @@ def test_flights_that_stand_may_be_a_congestion_windows(scene: Scene) -> None:
     assert shrinking(scene, lacks=0) > 100
 
 
+def small(scene: Scene, tap: Tap, segments: int, rounds: int) -> set[str]:
+    """Causes of the waits while so many segments stand for some round trips, and each ACK releases what it covers."""
+    scene.server.congestion.cwnd = scene.server.congestion.initial = segments
+    scene.path(rtt_ms=20, server_mbit=100)
+    scene.handshake()
+    scene.download(segments * rounds * SEGMENT, tso=1, grow=False)
+    return set(causes(scene, tap))
+
+
+@look_alike
+def test_eight_segments_for_longer_than_any_window_stands_are_a_small_stacks_buffer(scene: Scene, tap: Tap) -> None:
+    assert small(scene, tap, 8, 12) == {"sndbuf-limited"}
+
+
+@near_miss
+def test_eight_segments_for_five_round_trips_may_be_a_slow_window(scene: Scene, tap: Tap) -> None:
+    assert small(scene, tap, 8, 5) == {"cwnd-limited"}
+
+
+@near_miss
+def test_a_window_of_more_than_ten_segments_may_have_left_slow_start(scene: Scene, tap: Tap) -> None:
+    assert small(scene, tap, 12, 12) == {"cwnd-limited"}
+
+
 HALF_MS = 1.5
 """Time in which an ACK reaches the server."""
 

@@ -4,6 +4,7 @@ use super::super::evidence::Facts;
 use super::super::pauses::{ALIKE, Context};
 use super::rounds::Rounds;
 use super::{mid_write, release, same_level};
+use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
 /// Largest difference between flights of one plateau (1.5 segments in any case).
@@ -16,6 +17,11 @@ const DRIPS_SHARE: usize = 8;
 const DRIP: i64 = 10;
 /// Segments in flight needed for that test: of fewer, one ACK may well cover a third.
 const LEAST_DRIPPING: u32 = 8;
+
+/// Acknowledged segments after which the slowest window, CUBIC's before a loss, has grown by one (Linux `bictcp_update`).
+const SLOWEST: u32 = 20;
+/// Round trips more: the one in which the window filled, and one that the ACKs of a peer may merge.
+const SPARE_ROUNDS: u32 = 2;
 
 /// Finds runs of flights of about one size, and what each run shows of the limit that held it.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
@@ -46,7 +52,8 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         let brims = brims(run, plateau);
         let passed = run.iter().any(Facts::went_on_by_itself);
         let late = release::are_late(run);
-        let dripping = !pushes_each && (length > DRIPS && often_drips(run) || leave_in_small_frames(run));
+        let drips = length > DRIPS && often_drips(run) && !stands(run) || leave_in_small_frames(run);
+        let dripping = !pushes_each && drips;
         let least = if dripping { held_with_a_short_end(run) } else { 0 };
         for (pause, context) in run.iter().zip(&mut contexts[start..]) {
             context.dripping = dripping && pause.segments_at_start >= least;
@@ -65,6 +72,20 @@ fn often_drips(run: &[Facts]) -> bool {
     // In a capture out of order some waits seem to end at the first ACK of several.
     let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
     drips >= DRIPS && share * drips >= run.len() && !same_level::shrinks(run)
+}
+
+/// The run begins with few whole segments, alike to the byte for so many round trips that any congestion window had grown:
+/// nothing was lost, slow start doubles it (for the delay Linux leaves that above 16 segments alone, `hystart_low_window`), and
+/// CUBIC adds a segment for 20 acknowledged ones at the latest. A small stack's buffer is as small, and takes more at each ACK.
+fn stands(run: &[Facts]) -> bool {
+    let (level, segments) = (run[0].flight_at_start, run[0].segments_at_start.max(1));
+    let alike = |pause: &&Facts| {
+        let known = pause.from_start && pause.cwnd_known && pause.losses == 0 && !pause.short_segment_out;
+        known && pause.flight_at_start == level && pause.released_soon() && !pause.is_turn()
+    };
+    let mut rounds = Rounds::default();
+    run.iter().take_while(alike).for_each(|pause| rounds.add(pause));
+    segments <= INITIAL_WINDOW && rounds.count >= SPARE_ROUNDS + SLOWEST.div_ceil(segments)
 }
 
 /// Median flight of a run that begins at `level`.
