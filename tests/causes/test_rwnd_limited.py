@@ -381,3 +381,20 @@ def test_a_sender_that_has_more_out_than_the_window_holds_goes_by_another_one(sc
     scene.client_transfers(100_000, tso=1, reader=Reader(buffer=32_768))
     first = next(row for row in scene.flow("client")["stalls"] if row["cause"] == "rwnd-limited")
     assert first["confidence"] < 0.8
+
+
+@look_alike
+def test_a_segment_on_a_beat_long_after_the_window_opened_is_the_applications(scene: Scene, tap: Tap) -> None:
+    """Each segment but one fills the window up, and the next comes 40 ms after an ACK that made room for it."""
+    scene.handshake(rtt_ms=60, client_scale=0, client_window=4_096)
+    scene.request()
+    scene.server_writes(*((50 * at, 1_448) for at in range(20)), reader=Reader(buffer=4_096))
+    assert "rwnd-limited" not in causes(scene, tap)
+
+
+@fires
+def test_segments_that_each_ack_lets_into_that_window_waited_for_it(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=60, client_scale=0, client_window=4_096)
+    scene.request()
+    scene.server_writes((0, 20 * 1_448), reader=Reader(buffer=4_096))
+    assert causes(scene, tap) == ["rwnd-limited"]

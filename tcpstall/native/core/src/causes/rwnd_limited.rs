@@ -19,7 +19,8 @@
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
 //!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything;
-//!           far more seems to be in flight than the window holds. Never sure where a window below a segment did not open again,
+//!           far more seems to be in flight than the window holds; an ACK had made room for a full segment, and the data came by itself after
+//!           most of the wait. Never sure where a window below a segment did not open again,
 //!           but was filled up late, nor where the window opened during the wait and a later ACK ended it, nor where a segment more
 //!           than the window holds was out: its sender goes by another window
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
@@ -72,6 +73,14 @@ fn gave_up(pause: &Pause) -> bool {
     !pause.ended && open && pause.all_acked.is_some_and(|acked| pause.end - acked > overridden)
 }
 
+/// An ACK had made room for a full segment, no later one let the data go, and it came only after most of the wait: its application
+/// wrote it then (RFC 9293 §3.8.6.2.1 lets a full segment go at once). Away from the sender a path that jitters looks the same.
+fn left_room_unused(pause: &Pause) -> bool {
+    let since = pause.room_since.filter(|_| pause.ended && pause.closed.is_none() && !pause.released_soon());
+    let least = if pause.near_sender() { pause.tolerance().times(3) } else { pause.rtt().part(2) };
+    since.is_some_and(|since| pause.end - since > least && (pause.end - since).times(2) > pause.duration())
+}
+
 /// More was in flight than two windows hold, by the round trip that was assumed: the true one was shorter, and another ACK freed
 /// the sender, from whatever limit. A path that jitters adds a few segments to small windows.
 fn is_impossible(pause: &Pause, room: i64, window: i64) -> bool {
@@ -101,7 +110,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.fell_silent() {
         return if full_until_late(pause) { yes(detail(pause), 0.7) } else { Verdict::No };
     }
-    if gave_up(pause) {
+    if gave_up(pause) || left_room_unused(pause) {
         return Verdict::No;
     }
     if pause.flight_unknown {
