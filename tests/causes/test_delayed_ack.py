@@ -127,3 +127,30 @@ def test_whole_segments_that_delayed_acks_let_go_twice_are_no_habit(scene: Scene
 @look_alike
 def test_whole_segments_later_than_a_host_answers_waited_for_their_application(scene: Scene) -> None:
     assert "delayed-ack" not in whole_after_short(scene, 5, late_ms=30)
+
+
+def by_turns(scene: Scene, *, alone: bool) -> set[bool]:
+    """Sureness of the delayed ACKs of 188 bytes; after each of them a whole segment comes by itself, if not `alone`."""
+    scene.handshake(rtt_ms=2)
+    for _ in range(5):
+        scene.client_sends(188)
+        scene.wait_ms(190)
+        scene.server_acks()
+        scene.client_sends(188)
+        scene.wait_ms(200)
+        if not alone:
+            scene.client_sends(1_448)
+        scene.server_acks()
+        scene.wait_ms(90)
+    rows = scene.flow("client")["stalls"]
+    return {row["confidence"] >= 0.8 for row in rows if row["cause"] == "delayed-ack"}
+
+
+@near_miss
+def test_a_writer_that_filled_a_segment_up_by_itself_may_have_written_late_in_the_wait(scene: Scene) -> None:
+    assert by_turns(scene, alone=False) == {False}
+
+
+@fires
+def test_writes_that_only_acks_let_go_waited_for_the_delayed_ack(scene: Scene) -> None:
+    assert by_turns(scene, alone=True) == {True}

@@ -41,7 +41,10 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     }
     let small_alone = pause.after.frames == 1 && pause.after.bytes < u64::from(pause.mss);
     if nagle && pause.short_segment_out && !pause.short_segment_left && small_alone {
-        return yes(details::HELD_BY_NAGLE, if nagle::may_be_full(pause) { nagle::UNSURE } else { 0.95 });
+        // Some writes of one size came at times of their own: this one may have come late in the wait.
+        let by_itself = pause.context.plateau_passed && nagle::repeats_write(pause);
+        let unsure = nagle::may_be_full(pause) || by_itself;
+        return yes(details::HELD_BY_NAGLE, if unsure { nagle::UNSURE } else { 0.95 });
     }
     // RFC 5681 §4.2: the second full segment is acknowledged at once.
     let may_wait = pause.segments_at_start == 1 || (pause.segments_at_start == 2 && pause.short_segment_out);

@@ -144,7 +144,7 @@ fn closed_with_it(pause: &Pause) -> bool {
 
 /// What the ACK let go and the write before it are of one size, or several such writes: these come at times of their own, and
 /// this one may have come late in the wait.
-fn repeats_write(pause: &Pause) -> bool {
+pub(super) fn repeats_write(pause: &Pause) -> bool {
     let (write, next) = (u64::from(pause.before.last_frame).max(1), pause.after.clump.first_bytes.max(1));
     next.is_multiple_of(write) || write.is_multiple_of(next)
 }
