@@ -110,6 +110,13 @@ fn is_outgrown(pause: &Pause) -> bool {
     4 * u64::from(pause.context.read.most_later) > 5 * u64::from(pause.segments_held)
 }
 
+/// The next flight is larger by less than the ACKs before it: in slow start each lets go a segment more than it covers (RFC 5681
+/// §3.1), so a limit of its own may have held this flight as well.
+fn grows_too_little(pause: &Pause) -> bool {
+    let least = pause.flight_at_start + i64::from(pause.after.acks.saturating_sub(1)) * i64::from(pause.mss);
+    pause.context.next_flight.is_some_and(|next| next < least)
+}
+
 /// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
 pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     // On a path that lengthens each ACK seems to come sooner than it did.
@@ -329,7 +336,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
         let creeping = pause.context.creeping || dripping || cut;
         return match (growing, creeping || pause.context.bytes_grow) {
             (true, _) => {
-                let unsure = waits_for_its_end(pause) || pause.context.read.first_wait;
+                let unsure = waits_for_its_end(pause) || pause.context.read.first_wait || grows_too_little(pause);
                 yes(details::SLOW_START, if unsure { 0.7 } else { 0.8 })
             }
             (false, true) => yes(details::CONGESTION_AVOIDANCE, 0.7),
