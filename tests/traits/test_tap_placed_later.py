@@ -53,9 +53,9 @@ def test_a_probe_of_a_closed_window_is_no_round_trip(scene: Scene) -> None:
     assert (flow["base_rtt_ns"] or 0) < 1e9
 
 
-def small_buffer(scene: Scene, rtt_ms: float) -> set[str]:
-    """Causes of a server's waits, at the client: its buffer holds two segments, and the first SYN was lost."""
-    scene.handshake(rtt_ms=rtt_ms, timestamps=False, lost_syns=1)
+def small_buffer(scene: Scene, rtt_ms: float, **lost: int) -> set[str]:
+    """Causes of a server's waits, at the client: its buffer holds two segments, and the first SYN or SYN-ACK was lost."""
+    scene.handshake(rtt_ms=rtt_ms, timestamps=False, **lost)
     for at in range(20):
         for _ in range(2):
             scene.server_sends(1_460, tso=1, push=False)
@@ -67,9 +67,30 @@ def small_buffer(scene: Scene, rtt_ms: float) -> set[str]:
 @fires
 def test_the_answer_to_a_second_syn_measures_the_distance(scene: Scene) -> None:
     """One answer, and soon after the last of two SYNs: the first one was lost."""
-    assert small_buffer(scene, 30) == {"sndbuf-limited"}
+    assert small_buffer(scene, 30, lost_syns=1) == {"sndbuf-limited"}
 
 
 @near_miss
 def test_an_answer_that_may_be_to_the_first_syn_measures_nothing(scene: Scene) -> None:
-    assert "sndbuf-limited" not in small_buffer(scene, 400)
+    assert "sndbuf-limited" not in small_buffer(scene, 400, lost_syns=1)
+
+
+def buffer_at_server(scene: Scene, rtt_ms: float) -> set[str]:
+    """Causes of a client's waits, at the server: its buffer holds two segments, and the first SYN-ACK was lost."""
+    scene.handshake(rtt_ms=rtt_ms, timestamps=False, lost_syn_acks=1)
+    for at in range(20):
+        for _ in range(2):
+            scene.client_sends(1_460, tso=1, push=False)
+        scene.server_acks(upto=at * 2_920 + 1_460)
+        scene.server_acks()
+    return set(causes(scene, "server", sender="client"))
+
+
+@fires
+def test_the_ack_of_a_second_syn_ack_measures_the_distance(scene: Scene) -> None:
+    assert buffer_at_server(scene, 30) == {"sndbuf-limited"}
+
+
+@near_miss
+def test_an_ack_that_may_be_of_the_first_syn_ack_measures_nothing(scene: Scene) -> None:
+    assert "sndbuf-limited" not in buffer_at_server(scene, 400)

@@ -387,8 +387,8 @@ impl Connection {
     }
 
     fn time_last_leg(&mut self, now: Nanos) {
-        if let (1, Some(syn_ack)) = (self.handshake.syn_acks, self.handshake.syn_ack) {
-            self.opened(End::Client, now, now - syn_ack);
+        if let Some(span) = self.handshake.completed(now) {
+            self.opened(End::Client, now, span);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
-/// Factor of the time to the SYN-ACK that the intervals between several SYNs must reach: then it answers the last one.
+/// Factor of the time to an answer that the intervals between several SYNs must reach: then it answers the last one.
 const CLEARLY: i64 = 4;
 
 /// Further fields of an end's last SYN, which no rule reads: they help to distinguish hosts and networks.
@@ -110,8 +110,13 @@ impl Handshake {
     /// the answer takes a small part of that.
     pub(super) fn answered_first(&self, now: Nanos) -> Option<Nanos> {
         let (first, last) = self.syn.zip(self.last_syn).filter(|_| self.syn_acks == 1)?;
-        let (span, repeats) = (now - last, i64::from(self.syns.saturating_sub(1)));
-        (span.times(CLEARLY * repeats) <= last - first).then_some(span)
+        answered(now - last, last - first, self.syns)
+    }
+
+    /// Time from the last SYN-ACK to the client's first ACK at `now`. A client too answers each SYN-ACK that reaches it.
+    pub(super) fn completed(&self, now: Nanos) -> Option<Nanos> {
+        let (first, last) = self.syn_ack.zip(self.last_syn_ack)?;
+        answered(now - last, last - first, self.syn_acks)
     }
 
     /// Start of the handshake, by the captured part of it.
@@ -126,4 +131,9 @@ impl Handshake {
         let spoken = self.spoken.map_or(end, |spoken| spoken.min(end));
         Some(spoken.max(self.start().unwrap_or(spoken)))
     }
+}
+
+/// The time to an answer, if that is clearly to the last of so many repeats, the first and last of which are `apart`.
+fn answered(span: Nanos, apart: Nanos, count: u32) -> Option<Nanos> {
+    (span.times(CLEARLY * i64::from(count.saturating_sub(1))) <= apart).then_some(span)
 }
