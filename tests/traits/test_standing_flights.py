@@ -54,12 +54,12 @@ def marked(scene: Scene, segments: int, *, each: bool) -> float:
 
 @look_alike
 def test_a_stack_that_marks_each_segment_may_wake_its_writer_at_each_ack(scene: Scene) -> None:
-    assert marked(scene, 12, each=True) == 0
+    assert marked(scene, 20, each=True) == 0
 
 
 @fires
 def test_a_stack_that_marks_the_ends_of_writes_wakes_no_writer_at_each_ack(scene: Scene) -> None:
-    assert marked(scene, 12, each=False) > 100
+    assert marked(scene, 20, each=False) > 100
 
 
 def shrinking(scene: Scene, *, lacks: int, tso: int = 1) -> float:
@@ -68,7 +68,7 @@ def shrinking(scene: Scene, *, lacks: int, tso: int = 1) -> float:
     scene.request()
     sent = acked = 0
     for turn in range(13):
-        for segment in range(12):
+        for segment in range(20):
             if turn:
                 acked += SEGMENT
                 scene.client_acks(upto=acked)
@@ -135,8 +135,8 @@ def test_eight_segments_for_five_round_trips_may_be_a_slow_window(scene: Scene, 
 
 
 @near_miss
-def test_a_window_of_more_than_ten_segments_may_have_left_slow_start(scene: Scene, tap: Tap) -> None:
-    assert small(scene, tap, 12, 12) == {"cwnd-limited"}
+def test_a_window_of_more_than_sixteen_segments_may_have_left_slow_start(scene: Scene, tap: Tap) -> None:
+    assert small(scene, tap, 20, 12) == {"cwnd-limited"}
 
 
 HALF_MS = 1.5

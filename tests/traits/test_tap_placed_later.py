@@ -54,7 +54,7 @@ def test_a_probe_of_a_closed_window_is_no_round_trip(scene: Scene) -> None:
 
 
 def small_buffer(scene: Scene, rtt_ms: float, **lost: int) -> set[str]:
-    """Causes of a server's waits, at the client: its buffer holds two segments, and the first SYN or SYN-ACK was lost."""
+    """Causes of a server's waits, at the client: its buffer holds two segments, and SYNs or SYN-ACKs were lost."""
     scene.handshake(rtt_ms=rtt_ms, timestamps=False, **lost)
     for at in range(20):
         for _ in range(2):

@@ -4,7 +4,6 @@ use super::super::evidence::Facts;
 use super::super::pauses::{ALIKE, Context};
 use super::rounds::Rounds;
 use super::{mid_write, release, same_level};
-use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
 /// Largest difference between flights of one plateau (1.5 segments in any case).
@@ -20,6 +19,8 @@ const LEAST_DRIPPING: u32 = 8;
 
 /// Acknowledged segments after which the slowest window, CUBIC's before a loss, has grown by one (Linux `bictcp_update`).
 const SLOWEST: u32 = 20;
+/// Segments up to which no window leaves slow start for the delay (Linux `hystart_low_window`).
+const LEAVES_SLOW_START: u32 = 16;
 /// Round trips more: the one in which the window filled, and one that the ACKs of a peer may merge.
 const SPARE_ROUNDS: u32 = 2;
 
@@ -85,7 +86,7 @@ fn stands(run: &[Facts]) -> bool {
     };
     let mut rounds = Rounds::default();
     run.iter().take_while(alike).for_each(|pause| rounds.add(pause));
-    segments <= INITIAL_WINDOW && rounds.count >= SPARE_ROUNDS + SLOWEST.div_ceil(segments)
+    segments <= LEAVES_SLOW_START && rounds.count >= SPARE_ROUNDS + SLOWEST.div_ceil(segments)
 }
 
 /// Median flight of a run that begins at `level`.
