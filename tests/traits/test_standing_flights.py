@@ -139,6 +139,31 @@ def test_a_window_of_more_than_sixteen_segments_may_have_left_slow_start(scene: 
     assert small(scene, tap, 20, 12) == {"cwnd-limited"}
 
 
+def in_two_acks(scene: Scene, *flights: int) -> list[str]:
+    """Causes of the waits, at the client, in flights of so many segments; the first of two ACKs covers two of them."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    sent = 0
+    for segments in flights:
+        scene.server_sends(segments * SEGMENT, tso=1, push=False)
+        scene.client_acks(upto=sent + 2 * SEGMENT)
+        scene.wait_ms(1)
+        scene.client_acks()
+        sent += segments * SEGMENT
+    return causes(scene, "client")
+
+
+@look_alike
+def test_flights_as_large_as_before_show_no_window_that_fell(scene: Scene) -> None:
+    """When the last ACK came only three of the five were out."""
+    assert in_two_acks(scene, *[5] * 9) == ["sndbuf-limited"]
+
+
+@fires
+def test_flights_that_stay_smaller_without_a_loss_show_a_window_that_fell(scene: Scene) -> None:
+    assert "cwnd-limited" in in_two_acks(scene, *[10] * 4, *[5] * 6)
+
+
 HALF_MS = 1.5
 """Time in which an ACK reaches the server."""
 

@@ -246,7 +246,9 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let before = if pause.near_sender() { read.twice_before } else { read.often_before };
     // A window that watches the delay moves with it every few round trips; a small one may rest at its minimum.
     let rests = pause.context.plateau_rounds >= RESTS && pause.segments_held > INITIAL_WINDOW;
-    let lowered = stands && !rests && !pause.short_segment_out && below(before);
+    // With what ACKs freed during the wait as much was out as before: a limit that stood.
+    let smaller = below(before) && pause.segments_at_start < before;
+    let lowered = stands && !rests && !pause.short_segment_out && smaller;
     // Without another loss a window falls no further.
     let cut = pause.losses > 0 && below(read.most_before) && !below(read.most_since_loss);
     let fallen = cut || lowered;
