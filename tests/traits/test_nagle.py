@@ -191,3 +191,26 @@ def test_the_end_of_a_write_behind_a_flight_much_smaller_than_before_was_held(sc
 @near_miss
 def test_behind_a_flight_as_large_as_before_a_window_may_have_held_the_end(scene: Scene) -> None:
     assert last_of_a_write(scene, 10, 12, 12) != "nagle"
+
+
+def after_a_short_one(scene: Scene, size: int) -> list[bool]:
+    """Sureness of the wait behind 872 bytes and five whole segments, where the ACK of the former lets `size` go."""
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    scene.server_sends(872)
+    scene.server_sends(5 * 1_448, tso=1, push=False)
+    scene.client_acks(upto=872)
+    scene.server_sends(size)
+    scene.client_acks()
+    rows = scene.flow("client")["stalls"]
+    return [row["confidence"] >= 0.8 for row in rows if row["cause"] == "nagle"]
+
+
+@near_miss
+def test_as_much_as_the_ack_freed_may_be_the_room_in_a_full_buffer(scene: Scene) -> None:
+    assert after_a_short_one(scene, 872) == [False]
+
+
+@fires
+def test_less_than_the_ack_freed_had_been_held(scene: Scene) -> None:
+    assert after_a_short_one(scene, 500) == [True]

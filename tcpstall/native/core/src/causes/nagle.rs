@@ -77,7 +77,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
             && pause.after.clump.first_bytes == pause.before.bytes
             && pause.left_in_flight == 0;
         // Amid a bulk transfer the short segment's own ACK may have come long before the one that this data followed.
-        let bulk = pause.left_in_flight > 0 && pause.segments_at_start > INITIAL_WINDOW;
+        let bulk = pause.left_in_flight > 0 && (pause.segments_at_start > INITIAL_WINDOW || refills(pause));
         return yes(
             "",
             match (pause.context.brimful || bulk, alike) {
@@ -140,6 +140,11 @@ fn holds_behind_short(pause: &Pause) -> bool {
 /// or got room, only then.
 fn closed_with_it(pause: &Pause) -> bool {
     pause.after.closes && pause.after.frames == 1
+}
+
+/// What the ACK let go is as long as what it covered, to the byte, behind whole segments: the room that it made in a full buffer.
+fn refills(pause: &Pause) -> bool {
+    pause.acked == pause.after.clump.first_bytes as i64 && pause.segments_at_start > FEWEST
 }
 
 /// What the ACK let go and the write before it are of one size, or several such writes: these come at times of their own, and
