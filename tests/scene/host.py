@@ -33,6 +33,8 @@ class Host:
     clock_ms: int
     """The timestamp option's clock at time 0."""
     mss: int = 1460
+    names_mss: bool = True
+    """The SYN has the MSS option."""
     window_scale: int | None = 10
     timestamps: bool = True
     sack: bool = True

@@ -97,7 +97,8 @@ class Scene:
         if host.ecn:
             flags |= ECE if host is self.server else ECE | CWR
         packet = host.packet(self._peer(host).endpoint, host.acts_ns(), flags, seq=host.isn)
-        packet = replace(packet, mss=host.mss, window_scale=host.window_scale, sack_permitted=host.sack)
+        mss = host.mss if host.names_mss else None
+        packet = replace(packet, mss=mss, window_scale=host.window_scale, sack_permitted=host.sack)
         passage = host.transmit(packet, host.acts_ns(), lost=frozenset({host.isn} if lost else ()))
         self._peer(host).hears(host, passage)
 

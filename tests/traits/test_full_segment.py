@@ -59,6 +59,34 @@ def test_offloaded_frames_show_it_without_the_handshake(scene: Scene, tap: Tap) 
     assert scene.flow(tap, drop=SYNS)["directions"]["server"]["mss_bytes"] == 1_408
 
 
+@fires
+def test_segments_above_the_default_show_their_size_where_the_peer_names_none(scene: Scene, tap: Tap) -> None:
+    """RFC 9293 §3.7.1: without the option a sender assumes 536 bytes, unless it is told otherwise."""
+    scene.client.names_mss = False
+    scene.handshake(rtt_ms=20)
+    scene.server.mss = 1_400
+    scene.download(100_000, tso=1)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_388
+    assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@near_miss
+def test_offloaded_frames_of_the_default_keep_its_size(scene: Scene, tap: Tap) -> None:
+    scene.client.names_mss = False
+    scene.handshake(rtt_ms=20)
+    scene.server.mss = 536
+    scene.download(524 * 60, tso=2)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 524
+
+
+@look_alike
+def test_a_few_records_above_the_default_are_the_applications(scene: Scene, tap: Tap) -> None:
+    scene.client.names_mss = False
+    scene.handshake(rtt_ms=20)
+    scene.server_writes(*((30.0 * turn, 700) for turn in range(5)), nodelay=True)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 524
+
+
 @near_miss
 def test_two_segments_of_a_size_show_nothing(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)

@@ -374,10 +374,15 @@ impl Connection {
     fn agree_on_size(&mut self) {
         let handshake = &self.handshake;
         let options = if handshake.timestamps { TIMESTAMPS_SIZE } else { 0 };
-        let [client, server] = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
-        let client = if handshake.syn.is_some() { client } else { server };
-        let sizes = self.halves.iter_mut().zip([server, client]);
-        sizes.for_each(|(half, most)| half.set_mss(client.min(server), most, options));
+        let [client, server] = handshake.mss;
+        let named = [server, if handshake.syn.is_some() { client } else { server }];
+        let sizes = named.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
+        for (half, (most, named)) in self.halves.iter_mut().zip(sizes.into_iter().zip(named)) {
+            half.set_mss(sizes[0].min(sizes[1]), most, options);
+            if named.is_none() {
+                half.peer_names_no_mss(options);
+            }
+        }
     }
 
     /// Takes in that an `end` answered after `span` in the handshake.

@@ -176,6 +176,8 @@ impl Outstanding {
             }
             let short = std::mem::take(&mut self.sent[newest].short);
             self.uncounts(short);
+            let segments = std::mem::replace(&mut self.sent[newest].segments, 1);
+            self.segments = self.segments.saturating_sub(segments.saturating_sub(1));
             self.brief -= u32::from(std::mem::take(&mut self.sent[newest].brief));
         }
     }

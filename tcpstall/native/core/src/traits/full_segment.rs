@@ -4,8 +4,10 @@
 //! Evidence  consecutive new segments of one size, smaller than the prior, or than the MSS that the peer announced, by less than
 //!           TCP options can take, or offloaded frames of several such segments; against it: a larger segment, up to the MSS that
 //!           the peer announced (RFC 9293 §3.7.1: a sender's own MSS limits what it receives). Without SYNs: consecutive frames
-//!           that several segments of one size fill
-//! Learnt    at the third in a row; at the sixth where the size lies between the sender's own MSS and that of its peer
+//!           that several segments of one size fill. Where the peer's SYN names no MSS: consecutive new segments of one size above
+//!           the default of 536 bytes that segments of the default cannot fill, because the sender knows the size otherwise
+//! Learnt    at the third in a row; at the sixth where the size lies between the sender's own MSS and that of its peer, or below
+//!           1,200 bytes where the peer names no MSS
 //! Source    RFC 6691 (a sender deducts the options it may send); RFC 9293 §3.1 (options take 40 bytes at most)
 
 /// Largest size of TCP options: 15 words of header, 5 of them fixed.
@@ -31,6 +33,8 @@ pub struct FullSegment {
     row: u8,
     announced: u32,
     agreed: u32,
+    /// The peer's SYN names no MSS.
+    unnamed: bool,
 }
 
 impl FullSegment {
@@ -43,6 +47,9 @@ impl FullSegment {
             return Some(most);
         }
         let size = one_of(payload, most, COUNTED);
+        if self.unnamed && size > full && size <= most && !payload.is_multiple_of(full) {
+            return self.repeats(size, if size < SMALLEST { LONG_ROW } else { ROW });
+        }
         let just_below = |most: u32| (1..=most).contains(&size) && size + MOST_OPTIONS >= most;
         if size == full || !just_below(most) && (size > full || !just_below(self.agreed)) {
             self.row = 0;
@@ -55,6 +62,11 @@ impl FullSegment {
     /// Sets the largest payload that the peer's MSS option allows, and the prior, by both SYNs.
     pub fn allows(&mut self, most: u32, agreed: u32) {
         (self.announced, self.agreed) = (most, agreed);
+    }
+
+    /// Takes in that the peer's SYN names no MSS: `options` leave the rest of a packet on Ethernet.
+    pub fn named_none(&mut self, options: u32) {
+        (self.announced, self.unnamed) = (self.announced.max(ETHERNET - options), true);
     }
 
     /// Takes in an offloaded frame of a flow without SYNs. Returns the size of its segments once a row shows it.
@@ -136,6 +148,25 @@ mod tests {
         full_segment.allows(1_460, 1_380);
         let mut seen = |count| (0..count).fold(1_380, |full, _| full_segment.sees(1_430, full).unwrap_or(full));
         assert_eq!((seen(5), seen(1)), (1_380, 1_430));
+    }
+
+    #[test]
+    fn segments_above_the_default_show_their_size_where_the_peer_names_none() {
+        let mut unnamed = FullSegment::default();
+        unnamed.allows(536, 536);
+        let mut named = unnamed;
+        unnamed.named_none(0);
+        assert_eq!([1_380; 3].map(|size| unnamed.sees(size, 536)), [None, None, Some(1_380)]);
+        assert_eq!([1_380; 3].map(|size| named.sees(size, 536)), [None; 3]);
+    }
+
+    #[test]
+    fn offloaded_frames_of_the_default_show_no_larger_size() {
+        let mut unnamed = FullSegment::default();
+        unnamed.allows(536, 536);
+        unnamed.named_none(0);
+        assert_eq!([1_072; 9].map(|size| unnamed.sees(size, 536)), [None; 9]);
+        assert_eq!([1_000; 5].map(|size| unnamed.sees(size, 536)), [None; 5], "an application's records");
     }
 
     #[test]

@@ -20,6 +20,11 @@ impl Half {
         self.mss_options = options;
     }
 
+    /// Takes in that the peer's SYN names no MSS: the sender may know a larger size than the default otherwise.
+    pub fn peer_names_no_mss(&mut self, options: u32) {
+        self.full_segment.named_none(options);
+    }
+
     /// Payload of a full segment.
     #[inline]
     pub fn mss(&self) -> u32 {
