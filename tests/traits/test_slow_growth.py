@@ -62,3 +62,17 @@ def test_two_steps_of_a_twentieth_are_enough_after_a_flight_that_another_limit_c
 def test_flights_that_swing_by_less_than_a_twentieth_do_not_grow(scene: Scene) -> None:
     causes = flights(scene, whole(20, 40, 80, 148, 151, 148, 151))
     assert "cwnd-limited" not in causes[-3:]
+
+
+@fires
+def test_a_receiver_that_acknowledges_every_fourth_segment_slows_the_growth_fourfold(scene: Scene) -> None:
+    """RFC 5681 §3.1, equation 3: each ACK adds the same part of a segment, so a segment takes four round trips."""
+    stairs = [size for size in range(11, 17) for _ in range(4)]
+    causes = flights(scene, whole(20, 40, *stairs))
+    assert set(causes[3:]) == {"cwnd-limited"}
+
+
+@near_miss
+def test_three_such_steps_may_be_an_accident(scene: Scene) -> None:
+    stairs = [size for size in range(11, 14) for _ in range(5)]
+    assert "cwnd-limited" not in flights(scene, whole(10, *stairs))[3:-1]

@@ -14,6 +14,10 @@ const CREEPING_ROUNDS: u32 = 4;
 const RISES: usize = 2;
 /// Segments of growth without a step back from which a slower growth suffices: near its old maximum CUBIC takes longer.
 const LEAST_CREEP: u32 = 3;
+/// Steps of a segment from which a growth slower still is no accident.
+const SLOW_CREEP: u32 = 4;
+/// Round trips for each of these steps: one for each segment that an ACK covers (RFC 5681 §3.1, equation 3).
+const ROUNDS_FOR_EACH: u32 = 5;
 /// Segments of a frame that a sender keeps back.
 const DEFERRED: u32 = 2;
 /// Divisor of the first of the flights that hold short segments: from so many segments on it is growth.
@@ -85,6 +89,10 @@ pub(super) fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
         run.iter().for_each(|&index| rounds.add(&pauses[index]));
         let rounds = rounds.count;
         let steady = growth >= LEAST_CREEP && 3 * growth >= rounds - 1;
+        // The same stairs up and never down, a segment high.
+        let steps = run.windows(2).filter(|pair| segments(pair[1]) == segments(pair[0]) + 1).count() as u32;
+        let falls = run.windows(2).any(|pair| segments(pair[1]) < segments(pair[0]));
+        let climbs = !falls && steps >= SLOW_CREEP && ROUNDS_FOR_EACH * steps >= rounds - 1;
         // Flights of whole segments that a buffer held may swing up once among flights that end with less than one.
         let rises = run.windows(2).filter(|pair| segments(pair[1]) > segments(pair[0])).count();
         // Short segments among whole ones count as whole: another number of them is no growth.
@@ -92,7 +100,11 @@ pub(super) fn find_creeping(pauses: &[Facts], contexts: &mut [Context]) {
         let much = !parted || MUCH * growth >= segments(run[0]);
         // A limit counted in bytes was full in between: it did not grow.
         let stands = stand(run.iter().map(|&index| &pauses[index]));
-        rises >= RISES && rounds >= CREEPING_ROUNDS && much && !stands && (2 * (growth + short) >= rounds - 1 || steady)
+        rises >= RISES
+            && rounds >= CREEPING_ROUNDS
+            && much
+            && !stands
+            && (2 * (growth + short) >= rounds - 1 || steady || climbs)
     };
     let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
     creeping.into_iter().for_each(|index| contexts[index].creeping = true);
