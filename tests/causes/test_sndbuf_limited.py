@@ -352,3 +352,20 @@ def test_a_window_that_stands_below_the_buffer_is_no_buffer(scene: Scene) -> Non
     scene.server.congestion.ssthresh = scene.server.congestion.cwnd
     scene.download(400_000, send_buffer=40 * 1_448, low_water=2_048, tso=1, ack_every=1)
     assert share(scene, "sndbuf-limited", "server") == 0
+
+
+@look_alike
+@pytest.mark.parametrize(("pushed", "sure"), [(2, True), (0, False)])
+def test_flights_of_whole_segments_from_a_sender_that_marks_no_end_are_no_sure_buffer(
+    scene: Scene, pushed: int, sure: bool
+) -> None:
+    """A window that follows the delay stands as well (RFC 6817), and no PSH shows that all data has left."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for turn, count in enumerate((10, 20, *(20,) * 12)):
+        scene.server_sends(count * 1_448, tso=1, push=turn < pushed)
+        scene.client_acks()
+    scene.server_sends(1_448, push=False)
+    rows = [row["confidence"] for row in scene.flow("server")["stalls"] if row["cause"] == "sndbuf-limited"]
+    assert rows
+    assert (max(rows) >= 0.8) == sure

@@ -23,9 +23,11 @@
 //!           where it was empty before most rounds and their data came later than a host answers, where several writes of one size
 //!           are out, of which more were out at other times, where other flights of the plateau were larger by a segment, where
 //!           Nagle's algorithm may hold the end of a write, or where few flights of whole segments show it: a congestion window
-//!           grows as slowly; nor where a sender that sets PSH on each segment shows flights of whole segments, however many: they
-//!           may fill a window of its own that never grows; nor away from the sender where its last full segment lacks PSH although
-//!           the end of its data has it, where only a plateau tells: BSD marks what empties the buffer, Linux not each time
+//!           grows as slowly; nor where flights of whole segments come from a sender that sets PSH on hardly any segment:
+//!           nothing shows then that all data has left, and a window that follows the delay stands as well; nor where a sender that
+//!           sets PSH on each segment shows flights of whole segments, however many: they may fill a window of its own that never
+//!           grows; nor away from the sender where its last full segment lacks PSH although the end of its data has it, where only
+//!           a plateau tells: BSD marks what empties the buffer, Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
 use super::cause::Cause;
@@ -101,7 +103,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let whole = pause.context.plateau % i64::from(pause.mss.max(1)) == 0;
     let parted = pause.short_segment_out && (marks || !whole && pause.context.brimful);
     // Slow start may end without a loss (RFC 9406); then the window grows by no more than a segment a round trip.
-    let lasts = marks && pause.context.plateau_rounds >= 2 * limits.plateau_rounds;
+    // Nor does a window that follows the delay grow (RFC 6817): without PSH nothing shows that all data has left.
+    let shows_ends = marks && pause.context.traits.push.learnt().is_some();
+    let lasts = shows_ends && pause.context.plateau_rounds >= 2 * limits.plateau_rounds;
     let most_of_whole = if lasts { 0.85 } else { OF_WHOLE };
     let (detail, confidence) = match (plateau, parted, pause.losses) {
         (true, true, 0) => (details::PLATEAU, if saturated { 0.95 } else { 0.8 }),
