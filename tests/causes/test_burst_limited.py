@@ -172,3 +172,14 @@ def test_a_short_end_that_leaves_at_the_first_ack_may_be_held_by_nagles_algorith
     found = [row["confidence"] for row in scene.flow("server")["stalls"] if row["cause"] == "burst-limited"]
     assert found
     assert {confidence >= 0.8 for confidence in found} == {sure}
+
+
+@look_alike
+@pytest.mark.parametrize(("cap", "sure"), [(10, True), (20, False)])
+def test_a_cap_beyond_an_initial_window_may_be_a_window_that_exchanges_do_not_fill(
+    scene: Scene, tap: Tap, cap: int, sure: bool
+) -> None:
+    exchanges(scene, 12, 30 * SEGMENT, cwnd=60, burst_cap=cap)
+    found = [row["confidence"] for row in scene.flow(tap)["stalls"] if row["cause"] == "burst-limited"]
+    assert len(found) >= 11
+    assert (max(found) >= 0.8) == sure

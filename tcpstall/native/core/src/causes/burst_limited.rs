@@ -11,13 +11,15 @@
 //! Abstains  fewer exchanges than a congestion window needs to grow; after a loss or an idle of a timeout; where the window has
 //!           room for less than a frame of offloaded segments (`tcp_tso_should_defer`)
 //! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat),
-//!           `nagle` (no more than the short end of each answer is left: never sure)
+//!           `nagle` (no more than the short end of each answer is left: never sure), a window that is never filled for a round
+//!           trip (more than ten segments: never sure)
 
 use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::pause::Pause;
+use crate::sender::cwnd::INITIAL_WINDOW;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::BurstLimited, judge };
 
@@ -35,7 +37,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     match (first, below) {
-        (true, true) => yes("", if waits_for_its_end(pause) { ONLY_AN_END } else { 0.85 }),
+        (true, true) => yes("", if waits_for_its_end(pause) || cap > INITIAL_WINDOW { UNSURE } else { 0.85 }),
         (true, false) => Verdict::No,
         // The cap on segments in flight plus burst was met exactly, at this ACK and at the first bursts of the turns.
         (false, true) => yes(details::PARTIAL_ACK, 0.85),
@@ -43,8 +45,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
 }
 
-/// Confidence where no more than the short end of the answer was left.
-const ONLY_AN_END: f32 = 0.78;
+/// Confidence where no more than the short end of the answer was left, or where the cap is larger than an initial window: a
+/// congestion window that exchanges do not fill stays as it is (RFC 7661 §3), and no known cap is that large.
+const UNSURE: f32 = 0.78;
 
 /// No more than the short end of the answer was left: Nagle's algorithm (RFC 896) holds such an end back too, until all is
 /// acknowledged or, in some stacks, until the next ACK.
