@@ -240,3 +240,21 @@ def test_frames_as_large_as_linux_cuts_them_at_their_rate_are_paced_although_not
 def test_writes_of_whole_segments_of_another_size_are_an_applications(scene: Scene, tap: Tap) -> None:
     frames(scene, 10)
     assert share(scene, "app-limited", tap) > 0.8
+
+
+@look_alike
+def test_data_that_leaves_at_once_at_the_acks_of_a_slow_link_is_no_sure_pace(scene: Scene) -> None:
+    """The ACKs of a slow link come at its rate, and so does what they let go; repairs wait for no ACK of new data."""
+    scene.path(rtt_ms=2, server_mbit=1.5)
+    scene.handshake()
+    lose = tuple(1_448 * segment for segment in range(20, 116, 12))
+    scene.download(260_000, tso=1, lose=lose)
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "pacing"]
+    assert all(row["confidence"] < 0.8 for row in rows)
+
+
+@fires
+def test_a_pace_that_meets_an_ack_now_and_then_is_sure(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(300_000, pace=155_000.0)
+    assert max(row["confidence"] for row in scene.flow("server")["stalls"] if row["cause"] == "pacing") >= 0.85

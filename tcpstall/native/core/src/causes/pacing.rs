@@ -14,7 +14,8 @@
 //! Abstains  too few pauses to see a rate, where PSH does not show more data, ACKs that the capture lacks, or a report of a loss
 //!           that let the data go at once: then it says no. Never sure without a rate: a file that is handed over in pieces without
 //!           marks (`sendfile`, MSG_MORE) looks the same; nor away from a sender without timestamps: a slow link spaces segments as
-//!           evenly
+//!           evenly; nor at the sender where the data left at once at an ACK, as in many waits; if most are so, it says no: the ACKs of
+//!           a slow link come at its rate
 //! Looks like `app-limited` (a pause after a sub-MSS segment, or writes of whole segments at an even beat), `sndbuf-limited` (each pause ends at an ACK)
 
 use super::cause::Cause;
@@ -28,6 +29,9 @@ pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
 
 /// Share of pauses that end at an ACK, from which the sender waits for ACKs.
 const CLOCKED: f64 = 0.7;
+
+/// The same of a pause that itself ended at once at an ACK, at the sender.
+const BY_HALF: f64 = 0.5;
 
 /// Share of pauses that end at an ACK, below which the ACKs come then by chance.
 const SELDOM: f64 = 0.3;
@@ -71,8 +75,11 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     if context.beat || pause.released_by_report() {
         return Verdict::No;
     }
+    // The ACKs of a slow link come as evenly. At the sender, what left at once at an ACK met it by chance in few waits.
+    let met = pause.near_sender() && pause.released_at_once();
+    let clocked = if met { BY_HALF } else { CLOCKED };
     // Without a known MSS a chunk of the application's data looks like a full segment.
-    if !pause.mss_known || context.pace.is_none() || context.released_share > CLOCKED {
+    if !pause.mss_known || context.pace.is_none() || context.released_share > clocked {
         return Verdict::No;
     }
     // An ACK that the capture lacks may have let the data go.
@@ -99,6 +106,7 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
         (true, true) if context.pace_agreement < MANY || context.small_writes => yes("", 0.75),
         // Larger ones may be an application's writes.
         (true, true) if large => yes("", 0.75),
+        (true, true) if met && context.released_share > SELDOM => yes("", 0.75),
         (true, true) => yes("", if alone { 0.9 } else { 0.85 }),
         (true, false) => yes("", 0.75),
     }
