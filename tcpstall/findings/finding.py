@@ -196,6 +196,14 @@ class Finding:
         return self.losses if self.losses.met_a_queue or self.losses.met_none else None
 
     @property
+    def jumped_ns(self) -> int:
+        """Length of the longest wait, where the clock jumped in it and it is most of the finding's time; else 0."""
+        stall = (self.example.stall if self.example else None) or {}
+        jumped = any(gap.startswith("time:") for gap in stall.get("missing", ()))
+        span = int(stall.get("duration_ns", 0)) if jumped else 0
+        return span if 2 * span >= self.time_ns else 0
+
+    @property
     def is_lead(self) -> bool:
         """True where the finding may come first: a change or a repair would help."""
         return self.kind not in IDLE | UNSURE

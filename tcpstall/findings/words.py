@@ -166,6 +166,9 @@ def _said(finding: Finding) -> str:
             return f"the client paused {_IN_TLS} at {place}, {span} in {flows}: {why}"
         case "idle":
             return f"nothing to repair: the time is the applications' own pauses, {span} in {flows}"
+        case "unexplained" if jump := finding.jumped_ns:
+            jumped = f"the capture's clock jumped by up to {duration(jump)}"
+            return f"{jumped} at {place}, {flows}: the wait there is not known"
         case "unexplained":
             return f"the capture does not show why {span} passed at {place}, {flows}"
         case "one-sided":

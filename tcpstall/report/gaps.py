@@ -1,7 +1,8 @@
-"""The share of the data that a capture lacks, as the first sentence of the answer."""
+"""What a capture cannot show, as the first sentence of the answer: data that it lacks, or times of two clocks."""
 
 from tcpstall.findings import Finding
 from tcpstall.model import Analysis, Flow
+from tcpstall.trust import CaptureTrust, Trust
 from tcpstall.units import share
 
 __all__ = ["gap_first"]
@@ -14,9 +15,25 @@ _MOST = 0.5
 """Share of missing data from which no finding speaks for the capture: most of what passed is in none."""
 
 
+_CLOCKS = (5, 10)
+"""Steps back from which, and packets for each of them up to which, two clocks stamped the packets: one that is set back
+rests until it is set back again. The core judges a flow's waits by the same numbers (`flow/clock_steps.rs`)."""
+
+
 def gap_first(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
     """`The capture lacks 68 % of the data`; empty where it holds most of it, and most rounds of the flow that shows."""
-    return _of_finding(first, analysis, worst) or _of_captures(analysis)
+    return _of_clocks(first, analysis, worst) or _of_finding(first, analysis, worst) or _of_captures(analysis)
+
+
+def _of_clocks(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
+    """The packets of a whole capture, or of the flow that shows the finding, were stamped by two clocks in turn."""
+    trusts: list[tuple[Trust | CaptureTrust, int]] = [(one.trust, one.packets) for one in analysis.captures]
+    if not (first and first.example) or first.example.flow == worst.id:
+        trusts.append((worst.trust, worst.segments))
+    least, packets = _CLOCKS
+    counts = [(trust.clock_steps, seen - trust.duplicates_removed) for trust, seen in trusts]
+    mixed = any(steps >= least and packets * steps >= seen for steps, seen in counts)
+    return "The packets come from two clocks: short waits cannot be measured" if mixed else ""
 
 
 def _of_captures(analysis: Analysis) -> str:

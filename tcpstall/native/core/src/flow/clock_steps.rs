@@ -42,8 +42,8 @@ impl ClockSteps {
         (self.high, self.low) = (high, time);
     }
 
-    /// True if the time from `start` to `end`, in a flow of `segments` packets, is mostly one between stamps that do not belong
-    /// together: a leap of the clock that was later set back, or the difference between two clocks.
+    /// True if the time from `start` to `end`, in a flow of `segments` packets without copies, is mostly one between stamps that do
+    /// not belong together: a leap of the clock that was later set back, or the difference between two clocks.
     pub fn misdates(&self, segments: u64, start: Nanos, end: Nanos) -> bool {
         self.leaps(start, end) || self.mixes_clocks(segments, start, end)
     }

@@ -211,6 +211,11 @@ impl Connection {
         leg.acknowledges(acked.time - distance, span, answer, answers);
     }
 
+    /// Packets, without the copies that the capture or the network made.
+    pub fn originals(&self) -> u64 {
+        self.segments.saturating_sub(self.halves.iter().map(|half| half.copies).sum())
+    }
+
     /// Takes in one segment; its ACK is the caller's to pass on.
     pub fn sees(&mut self, segment: &Segment, sender: End, overdue: bool) -> (Effect, Option<PendingAck>) {
         // A continuation of a segment counts with its beginning.

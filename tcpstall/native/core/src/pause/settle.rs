@@ -183,7 +183,7 @@ impl<'a> Whole<'a> {
             unplaced: self.unplaced,
             misdated: self
                 .clock_steps
-                .is_some_and(|steps| steps.misdates(self.connection.segments, pause.start(), pause.end)),
+                .is_some_and(|steps| steps.misdates(self.connection.originals(), pause.start(), pause.end)),
             perhaps_acks: self.lacks_unstamped,
             bare_acks: !self.half.bare_ack,
             ..pause.unseen

@@ -51,7 +51,7 @@ impl Finished {
             handshake
                 .start()
                 .zip(handshake.end())
-                .is_some_and(|(start, end)| clock_steps.misdates(self.connection().segments, start, end))
+                .is_some_and(|(start, end)| clock_steps.misdates(self.connection().originals(), start, end))
         });
         taken_back || handshake.answered().is_some_and(|span| span > SEGMENT_LIFE)
     }
