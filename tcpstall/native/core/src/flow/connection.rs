@@ -246,6 +246,7 @@ impl Connection {
         };
         if segment.flags.has(Flags::RST) && !self.is_void_reset(segment, sender) {
             self.state = State::Reset;
+            self.silence[peer].begins_with_reset();
             let unanswered = self.handshake.syn_ack.is_none() && self.handshake.spoken.is_none();
             if sender == End::Server && unanswered && self.handshake.syn.is_some() {
                 self.handshake.refused = Some(segment.time);

@@ -22,7 +22,7 @@ pub enum Outcome {
     HalfOpen,
     /// The client reset the connection instead of completing the handshake.
     Aborted,
-    /// Data was retransmitted repeatedly, and the peer was not heard any more.
+    /// Data was retransmitted repeatedly, or after the peer's RST, and the peer was not heard any more.
     Gone(End),
     /// The capture ends so soon after the SYN or SYN-ACK that the answer may have followed.
     TooEarly,
@@ -96,12 +96,14 @@ fn one_sided(connection: &Connection) -> Option<Outcome> {
     (began_before && End::BOTH.into_iter().any(unheard)).then_some(Outcome::OneSided)
 }
 
-/// Outcome of an end that retransmitted the same data repeatedly to a silent peer.
+/// Outcome of an end that retransmitted the same data repeatedly to a silent peer; or at all, to a peer whose last word was a RST:
+/// that deleted the connection (RFC 9293 §3.10.7.4), and did not reach the sender.
 fn gone(connection: &Connection, until: Nanos) -> Option<Outcome> {
     let lost = |&end: &End| {
         let (silence, half) = (connection.silence[end], connection.half(end));
         let since = silence.heard.unwrap_or(connection.start);
-        silence.attempts >= ATTEMPTS && until - since >= PATIENCE && half.snd_una < half.snd_nxt
+        let silent = silence.attempts() >= ATTEMPTS && until - since >= PATIENCE;
+        (silent || silence.follows_reset() && silence.attempts() > 0) && half.snd_una < half.snd_nxt
     };
     End::BOTH.into_iter().find(lost).map(Outcome::Gone)
 }
@@ -141,8 +143,8 @@ impl OutcomeRow {
             }
             Some(Outcome::TooEarly) => (End::Client, handshake.syns, span(handshake.syn)),
             Some(Outcome::Gone(end)) => {
-                let PeerSilence { heard, attempts, .. } = connection.silence[end];
-                (end, attempts, span(heard))
+                let silence: PeerSilence = connection.silence[end];
+                (end, silence.attempts(), span(silence.heard))
             }
             _ => return OutcomeRow { outcome, ..OutcomeRow::default() },
         };
@@ -287,6 +289,18 @@ mod tests {
         said.extend((0..6).map(|time| (100 + (200 << time), 0, Flags::ACK, 1, 100)));
         said.push((9_000, 1, Flags::ACK, 901, 0));
         assert_eq!(outcome(&said, 20_000), None);
+    }
+
+    #[test]
+    fn a_peer_whose_last_word_was_a_reset_is_gone_at_the_first_copy() {
+        let reset = [(40, 0, Flags::ACK, 1, 100), (50, 1, RST_ACK, 901, 0)];
+        let copy = [(250, 0, Flags::ACK, 1, 100)];
+        let goes_on = [(60, 1, Flags::ACK, 901, 0)];
+        let said = |parts: &[&[_]]| outcome(&[&OPENED, parts.concat().as_slice()].concat(), 400);
+        assert_eq!(said(&[&reset, &copy]), Some(Outcome::Gone(End::Client)));
+        assert_eq!(said(&[&reset]), None);
+        assert_eq!(said(&[&reset[..1], &copy]), None, "one loss is no end");
+        assert_eq!(said(&[&reset, &goes_on, &copy]), None, "another host had sent that RST");
     }
 
     #[test]
