@@ -136,6 +136,44 @@ def test_the_same_asked_again_at_once_may_be_a_long_poll(
     assert ("server-silent" in found(scene)) == silent
 
 
+@pytest.mark.parametrize(
+    ("unasked", "answered", "length", "late_ms", "slow"),
+    [
+        (3, 0, 155, 8_000, False),
+        (3, 0, 700, 8_000, True),
+        (1, 0, 155, 8_000, True),
+        (3, 4, 155, 8_000, True),
+        (3, 0, 155, 3_000, True),
+    ],
+    ids=["said-unasked", "another-length", "said-once", "an-answer", "soon"],
+)
+def test_what_the_server_also_says_unasked_is_no_answer(
+    scene: Scene, unasked: int, answered: int, length: int, late_ms: float, slow: bool
+) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    for number in range(unasked):
+        tells(scene, 155, 6_000 + 1_900 * number)
+    for _ in range(answered):
+        scene.wait_ms(700)
+        asks(scene, 610, 155)
+    scene.wait_ms(1_200)
+    asks(scene, 610, length, late_ms=late_ms)
+    assert ("server-slow" in found(scene)) == slow
+
+
+@pytest.mark.parametrize(("beat", "slow"), [(55, False), (61, True)], ids=["a-heartbeat", "of-another-length"])
+def test_a_heartbeat_after_a_request_is_no_answer(scene: Scene, beat: int, slow: bool) -> None:
+    """Both ends say that they are there, one after the other, about every ten seconds."""
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    asks(scene, 204, 55, late_ms=9_000)
+    for number in range(3):
+        scene.wait_ms(1_300 + 400 * number)
+        asks(scene, beat, beat, late_ms=8_100 + 700 * number)
+    assert ("server-slow" in found(scene)) == slow
+
+
 @pytest.mark.parametrize(("whole", "pieces"), [(310, False), (260, True)], ids=["whole", "begun"])
 def test_what_follows_a_whole_answer_is_no_piece_of_it(scene: Scene, whole: int, pieces: bool) -> None:
     """More follows an answer four seconds later; another answer to a request of that length was of `whole` bytes."""

@@ -49,6 +49,10 @@ pub(super) struct Events {
     told: Vec<(Nanos, Nanos, Told)>,
     /// Start and end, in order, of exchanges in which more came after the whole answer.
     gone_on: Vec<(Nanos, Nanos)>,
+    /// Lengths of what the server told unasked, and of its heartbeats, in order.
+    unasked: Vec<u64>,
+    /// Lengths of its answers that came soon, in order.
+    answered: Vec<u64>,
     /// A client that had said little may have waited for the wait's end, but no exchange shows that.
     perhaps: bool,
     /// The server only tells.
@@ -63,7 +67,8 @@ impl Events {
         let gone_on = spans().filter(|(index, ..)| talk.goes_on(*index)).map(|(_, start, end)| (start, end)).collect();
         let little = row.directions.client.bytes <= row.directions.client.segments * MESSAGE;
         let perhaps = talk.began_before && little && talk.exchanges.is_empty();
-        Events { told, gone_on, perhaps, only_tells: only_tells(row) }
+        let (unasked, answered) = (talk.unasked(), talk.answered());
+        Events { told, gone_on, unasked, answered, perhaps, only_tells: only_tells(row) }
     }
 
     /// A silence before the server's message, where that may have been an event.
@@ -72,8 +77,16 @@ impl Events {
             return Some(Told { kind: FindingKind::ServerSilent, sure: false });
         }
         let begun = self.told.partition_point(|(start, ..)| *start < stall.end_ns);
-        let (_, end, told) = self.told.get(begun.checked_sub(1)?)?;
-        (stall.end_ns <= *end).then_some(*told)
+        let told = begun.checked_sub(1).map(|last| &self.told[last]).filter(|(_, end, _)| stall.end_ns <= *end);
+        let alike = || self.is_told_unasked(stall).then_some(Told { kind: FindingKind::ServerSilent, sure: true });
+        told.map(|(.., told)| *told).or_else(alike)
+    }
+
+    /// The message that ended the long silence is as long as others that the server told unasked, and hardly an answer that came soon
+    /// was: a peer of a gossip, a broker or a tunnel says the same whether or not it was spoken to.
+    fn is_told_unasked(&self, stall: &StallRow) -> bool {
+        let (unasked, answered) = (count(&self.unasked, &stall.then_bytes), count(&self.answered, &stall.then_bytes));
+        weight(stall) >= UNPROMPTED_AFTER.0 && unasked >= SURE && unasked > answered
     }
 
     /// True for a wait of the server after its whole answer: it told an event.
@@ -155,6 +168,28 @@ impl Talk<'_> {
 
     fn base(&self) -> Nanos {
         self.row.base_rtt_ns.unwrap_or_default()
+    }
+
+    /// Lengths of the server's messages after long silences that no data of the client ended, and of its heartbeats: answers as long
+    /// as what they answer, after a silence.
+    fn unasked(&self) -> Vec<u64> {
+        let idle = |stall: &&StallRow| {
+            let own = stall.sender == End::Server && stall.cause == Cause::AppLimited && stall.detail == details::IDLE;
+            own && stall.ended && weight(stall) >= UNPROMPTED_AFTER.0
+        };
+        let told = self.row.stalls.iter().filter(idle).map(|stall| stall.then_bytes);
+        let echoes = self
+            .exchanges
+            .windows(2)
+            .filter(|two| two[1].start_ns - two[0].end_ns >= LATE && two[1].request_bytes == two[1].response_bytes);
+        let beats = echoes.map(|two| two[1].response_bytes).filter(|bytes| *bytes <= MESSAGE);
+        in_order(told.chain(beats).filter(|bytes| (1..=FULL_SEGMENT).contains(bytes)))
+    }
+
+    /// Lengths of the answers that came soon, but for heartbeats.
+    fn answered(&self) -> Vec<u64> {
+        let soon = |one: &&Exchange| one.waited_ns <= self.base() + SOON && one.request_bytes != one.response_bytes;
+        in_order(self.exchanges.iter().filter(soon).map(|one| one.response_bytes))
     }
 
     /// The client's message followed the server's at once.
