@@ -94,7 +94,12 @@ def advice(finding: Finding) -> str:
         case "idle" if finding.is_of_tls:
             return "nothing if a person was asked; else look at the client's checks of certificates"
         case "sent-in-pieces":
-            return f"make the {finding.side}'s application write without pauses"
+            change = f"make the {finding.side}'s application write without pauses"
+            return (
+                f"nothing if it sends as things happen (live media, a remote screen); else {change}"
+                if finding.may_be_live
+                else change
+            )
         case _ if finding.behind:
             return "share the path fairly (fq_codel, CAKE), or slow that transfer down"
         case "rate-window" if not finding.retransmitted_bytes:

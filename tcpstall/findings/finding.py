@@ -32,6 +32,10 @@ _UNSCALED = 65_535
 _FEW = 2
 """Up to half (1/2) of the flows or answers are a few of them."""
 
+_LIVE = (20, 15_000_000, 250_000_000)
+"""Pauses of a flow from which, and their least and largest mean (nanoseconds) with which, they may be those of a source
+that sends as things happen: a microphone, a camera or a screen does so from four to sixty times a second."""
+
 _DOUBTFUL = 0.6
 """Below this confidence a finding is said to be probable."""
 
@@ -186,6 +190,15 @@ class Finding:
     def is_of_tls(self) -> bool:
         """True where nine tenths of the time or more are those of TLS's handshake, before any request."""
         return 10 * self.tls_handshake_ns >= 9 * self.time_ns > 0
+
+    @property
+    def may_be_live(self) -> bool:
+        """True where pauses amid what an end sent may be those of live media or of a remote screen."""
+        many, least_ns, most_ns = _LIVE
+        often = (
+            self.waits >= many * max(self.flows, 1) and least_ns * self.waits <= self.time_ns <= most_ns * self.waits
+        )
+        return self.kind == "sent-in-pieces" and often and not self.waited_for
 
     @property
     def told_losses(self) -> Losses | None:

@@ -135,7 +135,8 @@ def _cut(finding: Finding) -> str:
 
 def _in_pieces(finding: Finding) -> str:
     sender, _ = names(finding)
-    return f"{counted(finding.waits, 'pause')} of the {sender}, window open{meanwhile(finding)}"
+    live = ", as of live media or a slow application" if finding.may_be_live else ""
+    return f"{counted(finding.waits, 'pause')} of the {sender}, window open{live}{meanwhile(finding)}"
 
 
 def _flow_control(finding: Finding) -> str:
