@@ -6,6 +6,7 @@ from tcpstall.findings import advice, sentence
 from tests.headline.found import found
 from tests.scene import Scene
 from tests.scene.network import Tap
+from tests.scene.packet import Endpoint
 
 COPIES_MS = (250, 250, 500)
 """The probe, and the timeouts after it."""
@@ -78,6 +79,45 @@ def test_only_at_the_server_it_shows_that_the_syn_had_arrived(scene: Scene, tap:
     rows = found(scene, tap)
     assert next(iter(rows)) == kind
     assert rows[kind].recoverable_ns == pytest.approx(1e9, rel=0.05)
+
+
+def on_one_host(scene: Scene, address: str) -> None:
+    for host in (scene.client, scene.server):
+        host.endpoint = Endpoint(address, host.endpoint.port)
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"), [("127.0.0.1", "accept-queue"), ("10.0.0.7", "accept-queue"), ("", "loss")]
+)
+def test_between_the_sockets_of_one_host_nothing_is_lost(scene: Scene, address: str, kind: str) -> None:
+    if address:
+        on_one_host(scene, address)
+    syn = kind.replace("loss", "handshake-loss")
+    scene.handshake(rtt_ms=0.05, ignored_syns=1)
+    scene.download(5_000)
+    scene.closes()
+    rows = found(scene, "between")
+    assert next(iter(rows)) == syn
+    assert rows[syn].recoverable_ns == pytest.approx(1e9, rel=0.05)
+
+
+def test_a_queue_that_drops_packets_on_one_host_may_have_dropped_the_syn_ack(scene: Scene) -> None:
+    """As of a test: nothing else on a host drops later data."""
+    on_one_host(scene, "127.0.0.1")
+    scene.handshake(rtt_ms=0.05, ignored_syns=1)
+    scene.download(60_000, lose=(20_000,))
+    scene.closes()
+    assert {"accept-queue", "handshake-loss"} & found(scene, "between").keys() == {"handshake-loss"}
+
+
+@pytest.mark.parametrize(("address", "kind"), [("127.0.0.1", "accept-queue"), ("", "loss")])
+def test_on_one_host_one_copy_of_the_first_data_tells_of_the_server(scene: Scene, address: str, kind: str) -> None:
+    if address:
+        on_one_host(scene, address)
+    scene.handshake(rtt_ms=0.05)
+    asks_in_vain(scene, 0)
+    scene.closes()
+    assert next(iter(found(scene, "between"))) == kind
 
 
 def test_a_syn_ack_that_was_lost_had_answered(scene: Scene) -> None:
