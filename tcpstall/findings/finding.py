@@ -222,6 +222,16 @@ class Finding:
         return self.kind not in IDLE | UNSURE
 
     @property
+    def is_failure(self) -> bool:
+        """True where connections failed."""
+        return self.kind in FAILURES
+
+    @property
+    def is_rate(self) -> bool:
+        """True where the finding is the limit of a transfer that kept sending."""
+        return self.kind in RATES
+
+    @property
     def is_doubtful(self) -> bool:
         """True where the labels that the finding rests on are little better than a guess."""
         return self.kind not in _COUNTED and self.confidence is not None and self.confidence < _DOUBTFUL

@@ -17,6 +17,9 @@ from tcpstall.units import counted, duration, percent, rate, size
 __all__ = ["recoverable", "story", "summary"]
 
 
+_LITTLE_NS = 10_000_000
+"""Less time in a whole capture is little: nobody sees a hundredth of a second."""
+
 _WORTH_TELLING = 10
 """Idle time from this fraction (1/10) of the lost time on is told."""
 
@@ -37,8 +40,16 @@ def _first(found: Sequence[Finding], worst: Flow) -> str:
     """The first finding; without one, the end of the worst flow, or a line that nothing is wrong."""
     if not found:
         return _ended(worst) if worst.outcome else "Nothing to repair: no flow waited longer than a round trip"
-    told = sentence(found[0])
+    told = f"{_little(found)}{sentence(found[0])}"
     return told[0].upper() + told[1:] if not told[0].isdigit() else told
+
+
+def _little(found: Sequence[Finding]) -> str:
+    """`little to repair, 1.9 ms in all: ` where all changes together would give back so little, and nothing failed."""
+    failed = any(finding.is_failure or finding.kind == "loss" for finding in found)
+    back = recoverable(found)
+    little = found[0].is_lead and not failed and not found[0].is_rate and 0 < back < _LITTLE_NS
+    return f"little to repair, {duration(back)} in all: " if little else ""
 
 
 def _ended(flow: Flow) -> str:
