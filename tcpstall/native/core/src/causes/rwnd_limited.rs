@@ -1,15 +1,16 @@
 //! `rwnd-limited` — the peer's receive window was full.
 //!
-//! Rule      right edge of the window − highest byte sent < the next segment (at most one MSS), when the wait began or just before
-//!           the ACK that freed it; a little more room counts while it is below a third of a window that is the limit again and
-//!           again, because Linux defers a TSO send until more of the window is free, but never a lone short segment that has room.
-//!           Or the window, with nothing in flight, stays below a segment for most of the wait, and the sender does not probe it. A
-//!           busy host may go on as late as its tick after the ACK, if that is a small part of the wait (never sure). The short
-//!           segment that an ACK lets go may fill the window to the byte: a sender waits rather than fill it up sooner. So may a
-//!           sender of messages, of which one would fit into room of less than a segment and those that an ACK lets go together
-//!           would not. Some senders wait for room of the MSS of the SYNs, and leave one segment, which options shorten, unused
-//!           again and again. Data beyond a full window, without an ACK, shows an ACK that the capture lacks (never sure). The
-//!           ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
+//! Rule      right edge of the window − highest byte sent < the next segment (at most one MSS; where none followed, at most half of
+//!           the largest window), when the wait began or just before the ACK that freed it; a little more room counts while it is
+//!           below a third of a window that is the limit again and again, because Linux defers a TSO send until more of the window
+//!           is free, but never a lone short segment that has room. Or the window, with nothing in flight, stays below a segment
+//!           for most of the wait, and the sender does not probe it. A busy host may go on as late as its tick after the ACK, if
+//!           that is a small part of the wait (never sure). The short segment that an ACK lets go may fill the window to the byte:
+//!           a sender waits rather than fill it up sooner. So may a sender of messages, of which one would fit into room of less
+//!           than a segment and those that an ACK lets go together would not. Some senders wait for room of the MSS of the SYNs,
+//!           and leave one segment, which options shorten, unused again and again. Data beyond a full window, without an ACK, shows
+//!           an ACK that the capture lacks (never sure). The ledger gives it the pauses too short for stalls as well, where the
+//!           window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
 //!           `unread_bytes`, `drain_bytes_per_s` (the edge's way over time). Else `small-buffer`: the edge moves with each ACK;

@@ -248,10 +248,12 @@ impl Facts {
         self.distance <= self.rtt().part(AT_SENDER)
     }
 
-    /// Size of the next segment that would have been sent, bytes.
+    /// Size of the next segment that would have been sent, bytes. Half of the largest window is enough for any, however large the
+    /// MSS (RFC 9293 §3.8.6.2.1).
     pub fn next_segment(&self) -> i64 {
         let full = i64::from(self.mss);
-        if self.after.first_frame > 0 { full.min(i64::from(self.after.first_frame)) } else { full }
+        let half = if self.largest_window > 0 { self.largest_window / 2 } else { full };
+        full.min(if self.after.first_frame > 0 { i64::from(self.after.first_frame) } else { half })
     }
 
     /// Largest time between cause and effect: 5 % of the round trip up to 2 ms, and at least the jitter of hosts. On
