@@ -45,11 +45,10 @@ def _first(found: Sequence[Finding], worst: Flow) -> str:
 
 
 def _little(found: Sequence[Finding]) -> str:
-    """`little to repair, 1.9 ms in all: ` where all changes together would give back so little, and nothing failed."""
+    """`little to repair: ` where all changes together would give back next to nothing, and nothing failed."""
     failed = any(finding.is_failure or finding.kind == "loss" for finding in found)
-    back = recoverable(found)
-    little = found[0].is_lead and not failed and not found[0].is_rate and 0 < back < _LITTLE_NS
-    return f"little to repair, {duration(back)} in all: " if little else ""
+    little = found[0].is_lead and not failed and not found[0].is_rate and 0 < recoverable(found) < _LITTLE_NS
+    return "little to repair: " if little else ""
 
 
 def _ended(flow: Flow) -> str:

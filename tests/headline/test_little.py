@@ -13,7 +13,7 @@ def test_milliseconds_are_little(here: Run, scene: Scene, think_ms: float, littl
     scene.download(5_000, think_ms=think_ms)
     scene.closes()
     line = here("analyze", scene.capture("server"), COLUMNS="300").stdout.splitlines()[0]
-    assert line.startswith("Little to repair, ") == little
+    assert line.startswith("Little to repair: ") == little
     assert "10.0.0.2:80 is slow to answer: " in line
 
 
