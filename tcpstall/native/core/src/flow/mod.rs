@@ -16,6 +16,7 @@ pub mod ip_id;
 mod legs;
 pub mod min_rtt;
 mod nearer;
+mod opening;
 pub mod outstanding;
 mod part;
 mod pending;
