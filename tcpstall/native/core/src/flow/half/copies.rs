@@ -7,6 +7,9 @@ use crate::flow::pending::PendingAck;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
+/// Duplicate ACKs that make a sender repair: DupThresh of RFC 5681 §3.2.
+const DUPLICATES: i64 = 3;
+
 impl Half {
     /// Shortest round trip between sender and peer by the legs to the tap, or zero where none is known.
     pub fn path(&self) -> Nanos {
@@ -69,12 +72,18 @@ impl Half {
             Some(true) => true,
             Some(false) if segment.timestamps.is_some() => !is_earlier,
             Some(false) => {
-                late >= SOONEST_TIMER || (rtt > Nanos::ZERO && late > rtt && self.is_asked_for(start, overtaken))
+                let reported = self.is_reportable(start) && self.is_asked_for(start, overtaken);
+                late >= SOONEST_TIMER || (rtt > Nanos::ZERO && late > rtt && reported)
             }
             None if peer.vantage.has_newer(segment) => false,
             None if late < SOONEST_TIMER && self.window_field > 0 && !self.is_asked_for(start, overtaken) => false,
             None => late > rtt.scaled(0.25),
         }
+    }
+
+    /// As many segments passed beyond the one at `start` as make three duplicate ACKs (RFC 5681 §3.2, RFC 6675 §4).
+    fn is_reportable(&self, start: i64) -> bool {
+        self.snd_nxt - start >= i64::from(self.mss()) * (1 + DUPLICATES)
     }
 
     /// A packet that passed the tap since the byte at `start` was `overtaken` reports that byte missing.
