@@ -1,5 +1,7 @@
 """Where the tap is, learnt from the packet that ends a wait, in captures that begin after the handshake."""
 
+from typing import Any
+
 from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, near_miss
 from tests.scene import Scene, Stall, between
 
@@ -53,7 +55,7 @@ def test_a_probe_of_a_closed_window_is_no_round_trip(scene: Scene) -> None:
     assert (flow["base_rtt_ns"] or 0) < 1e9
 
 
-def small_buffer(scene: Scene, rtt_ms: float, **lost: int) -> set[str]:
+def small_buffer(scene: Scene, rtt_ms: float, **lost: Any) -> set[str]:
     """Causes of a server's waits, at the client: its buffer holds two segments, and SYNs or SYN-ACKs were lost."""
     scene.handshake(rtt_ms=rtt_ms, timestamps=False, **lost)
     for at in range(20):

@@ -3,8 +3,8 @@
 //! Rule      one or two segments were unacknowledged, or a sub-MSS one that held the next back; one ACK covered them 20 ms and a
 //!           quarter of the round trip or more after it, at most 500 ms, and data followed at once; detail `nagle` where the sender
 //!           held a small segment, which may also have left alone when the probe timer fired before the ACK came. Not where a whole
-//!           segment followed, unless a congestion window of that size, or one that losses had lowered, held it, or ACKs let what followed as
-//!           many bytes go again and again. Unsure where writes of one size also came by themselves
+//!           segment followed, unless a congestion window of that size, or one that losses had lowered, held it, or ACKs let what
+//!           followed as many bytes go again and again. Unsure where writes of one size also came by themselves
 //! Evidence  `in_flight_bytes`, `freed_by_packet`
 //! Source    RFC 9293 §3.8.6.3, RFC 5681 §4.2, RFC 8985 §7.3; Linux TCP_DELACK_MIN 40 ms, TCP_DELACK_MAX 200 ms,
 //!           `tcp_send_loss_probe`

@@ -39,6 +39,8 @@ fn told(cause: Cause) -> Vec<String> {
             format!("for {} segments at most", word(MOST_PER_ACK)),
         ],
         Cause::RwndLimited => vec![
+            // RFC 9293 §3.8.6.2.1.
+            "at most half of the largest window".to_owned(),
             format!("below {} of a window", part(1.0 / 3.0)),
             format!("over {} of a round trip", part(LAG_SHARE)),
             // Tests of the ledger and of the sizes check these numbers.

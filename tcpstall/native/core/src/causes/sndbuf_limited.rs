@@ -2,10 +2,11 @@
 //!
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay well
 //!           below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes
-//!           it sure, from two segments on, or from less to the byte; one full segment at a time over eight rounds makes it unsure.
-//!           Not between short writes that mostly no ACK starts, or which together fill no more than a small part of any buffer,
-//!           nor in step with bursts that no ACK released: an application's timer; not a plateau below what was out later, unless
-//!           its flights are alike to the byte
+//!           it sure, from two segments on, or from less to the byte, as do a few whole segments that stand for longer than any
+//!           congestion window, without a loss; one full segment at a time over eight rounds makes it unsure. Not between short
+//!           writes that mostly no ACK starts, or which together fill no more than a small part of any buffer, nor in step with
+//!           bursts that no ACK released: an application's timer; not a plateau below what was out later, unless its flights are
+//!           alike to the byte
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with
 //!           `ceiling_bytes_per_s` (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it
 //!           suggests), `buffer_needed_bytes` (for the peer's window, or twice the plateau)
