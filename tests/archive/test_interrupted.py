@@ -5,10 +5,11 @@ import random
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from tcpstall.archive.scanning import interpreters
 from tcpstall.archive.scanning.progress import Nobody
 from tcpstall.archive.scanning.scan import scan
 from tcpstall.archive.scanning.task import Done
+from tcpstall.archive.storing import database
+from tcpstall.archive.storing.store import Store
 from tcpstall.errors import CannotOpen, CannotWrite
 from tests.archive.conftest import command
 from tests.archive.contents import rows
@@ -154,3 +157,31 @@ def test_a_share_that_vanishes_is_told_and_its_files_are_no_errors(archive: Path
     other = tmp_path / "other"
     scan([str(archive)], str(other), executor=here)
     assert rows(store) == rows(other)
+
+
+def test_a_signal_while_the_views_are_made_is_no_fault_of_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread makes them; the signal ends the wait for it, and the database is still its own."""
+    begun = threading.Event()
+    join = threading.Thread.join
+
+    def takes_long(connection: Any, *_: object) -> None:
+        begun.set()
+        connection.execute("SELECT count(*) FROM range(1_000_000_000)")
+
+    def signalled(*_: object) -> None:
+        monkeypatch.setattr(threading.Thread, "join", join)
+        raise KeyboardInterrupt
+
+    def made(store: Store) -> None:
+        with database.database_beside(store):
+            begun.wait()
+            monkeypatch.setattr(threading.Thread, "join", signalled)
+
+    monkeypatch.setattr(database, "make_view", takes_long)
+    before = set(threading.enumerate())
+    with Store.writing(str(tmp_path / "store")) as store:
+        with pytest.raises(KeyboardInterrupt):
+            made(store)
+        assert set(threading.enumerate()) <= before

@@ -64,8 +64,12 @@ def _beside(database: "duckdb.DuckDBPyConnection", store: Store) -> Iterator[Non
     thread.start()
     try:
         yield
-    finally:
         thread.join()
+    finally:
+        # A signal may have ended the wait: until the thread has ended too, the database refuses every call.
+        if thread.is_alive():
+            database.interrupt()
+            thread.join()
     if raised:
         raise raised[0]
 
