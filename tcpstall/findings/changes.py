@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tcpstall import _core
 from tcpstall.causes import Detail
-from tcpstall.findings.finding import FAILURES, RATES, Finding
+from tcpstall.findings.finding import Finding
 from tcpstall.model.losses import Losses
 from tcpstall.units import counted, duration
 
@@ -124,9 +124,9 @@ def _against(losses: Losses) -> str:
 
 def gain(finding: Finding) -> str:
     """Most time that the change would give back; empty where only the change would show."""
-    if finding.kind in FAILURES:
+    if finding.is_failure:
         return f"{counted(finding.flows, 'connection')} that work" if finding.flows > 1 else "a connection that works"
-    if finding.kind in RATES or not finding.recoverable_ns:
+    if finding.is_rate or not finding.recoverable_ns:
         return ""
     return f"up to {duration(finding.recoverable_ns)}"
 

@@ -239,7 +239,7 @@ class Finding:
     @property
     def weight_ns(self) -> int:
         """Rank of the finding: the time that a change could give back; for a rate the time that it lasted."""
-        return self.time_ns if self.kind in RATES else self.recoverable_ns or 0
+        return self.time_ns if self.is_rate else self.recoverable_ns or 0
 
 
 def read(facts: str) -> list[Finding]:

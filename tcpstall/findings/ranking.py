@@ -115,14 +115,14 @@ def _weight(finding: Finding) -> int:
 
 def _is_nothing(finding: Finding, silence: int) -> bool:
     """True where milliseconds would lead a silence thousands of times as long, or microseconds a longer one."""
-    repairs = finding.is_lead and finding.kind not in FAILURES and finding.kind != "loss"
+    repairs = finding.is_lead and not finding.is_failure and finding.kind != "loss"
     return repairs and finding.time_ns < max(min(_LEAST_NS, silence), min(_NOTHING_NS, silence // _LONGER))
 
 
 def _place(finding: Finding, flows: int) -> tuple[int, int, int, int, str, str, int]:
     most = finding.kind in _NEVER_WORKED and finding.flows * _MOST_FLOWS >= flows and not finding.is_a_scan
     blind = finding.kind == "one-sided" and finding.flows * _MOST_FLOWS > flows
-    group = 0 if most or blind else 1 if _weight(finding) >= _LEAST_NS else 2 if finding.kind in FAILURES else 3
+    group = 0 if most or blind else 1 if _weight(finding) >= _LEAST_NS else 2 if finding.is_failure else 3
     if finding.kind in IDLE | UNSURE and not blind:
         group = 4
     return (
@@ -137,7 +137,7 @@ def _place(finding: Finding, flows: int) -> tuple[int, int, int, int, str, str, 
 
 
 def _is_worth(finding: Finding, largest: int, pauses: int, flows: int) -> bool:
-    if finding.kind in FAILURES:
+    if finding.is_failure:
         return finding.flows * _LEAST >= flows or finding.weight_ns * _LEAST >= largest
     if finding.kind == "one-sided":
         return True

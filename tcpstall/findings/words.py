@@ -78,7 +78,7 @@ def where(finding: Finding) -> str:
 def spread(finding: Finding) -> list[str]:
     """The distribution, its most important part first: `worst 1.00 s`, `median 720.0 ms`, `p95 950.0 ms`."""
     # Of a queue the evidence matters more, and is long.
-    if finding.counted < 2 or not finding.worst_ns or finding.kind in RATES or finding.behind:
+    if finding.counted < 2 or not finding.worst_ns or finding.is_rate or finding.behind:
         return []
     parts = [f"worst {duration(finding.worst_ns)}", f"median {duration(finding.median_ns)}"]
     return parts if finding.services > 1 else [*parts, f"p95 {duration(finding.p95_ns)}"]

@@ -76,9 +76,9 @@ fn sends_old_data(pause: &Pause) -> bool {
 
 /// At the receiver a lost tail leaves nothing outstanding, but the write looks unfinished, or the window has collapsed.
 fn broken_off(pause: &Pause) -> Verdict {
-    match pause.collapsed() {
-        true => yes(details::TIMEOUT, if pause.context.goes_on_beyond { 0.85 } else { 0.7 }),
-        false if pause.broke_off() => yes(details::TIMEOUT, 0.7),
+    let (collapsed, beyond) = (pause.collapsed(), pause.context.goes_on_beyond);
+    match collapsed || pause.broke_off() {
+        true => yes(details::TIMEOUT, if collapsed && beyond { 0.85 } else { 0.7 }),
         false => Verdict::No,
     }
 }

@@ -109,15 +109,20 @@ impl Outstanding {
         self.sent.first().map(|sent| sent.time)
     }
 
+    /// First frame that reaches beyond `offset`.
+    fn beyond(&self, offset: i64) -> Option<&Sent> {
+        self.sent.get(self.sent.partition_point(|sent| sent.end <= offset))
+    }
+
     /// Time when the first frame that reaches beyond `offset` passed.
     pub fn sent_after(&self, offset: i64) -> Option<Nanos> {
-        self.sent.get(self.sent.partition_point(|sent| sent.end <= offset)).map(|sent| sent.time)
+        self.beyond(offset).map(|sent| sent.time)
     }
 
     /// Time when the segment `[start, end)` was first sent, and the bytes in flight then, that segment included; where the
     /// tap did not see it, by the frame after it.
     pub fn first_sent(&self, start: i64, end: i64) -> Option<(Nanos, i64)> {
-        let frame = self.sent.get(self.sent.partition_point(|sent| sent.end <= start))?;
+        let frame = self.beyond(start)?;
         Some((frame.time, i64::from(frame.flight) - (frame.end - end).max(0))).filter(|(_, flight)| *flight > 0)
     }
 
@@ -196,21 +201,23 @@ impl Outstanding {
 
     /// Time since the original passed, if this packet up to `end` is the copy of a remembered one.
     pub fn copied(&self, segment: &Segment, end: i64) -> Option<Nanos> {
-        let own = (end as u32, mark(segment));
-        let first = self.recent.iter().filter(|(end, mark, _)| (*end, *mark) == own).map(|(_, _, time)| *time).min();
-        first.map(|first| segment.time - first)
+        self.copies(segment, end).min().map(|first| segment.time - first)
     }
 
     /// True if the first frame that reaches beyond `offset` has the segment's stamp, by its last 16 bits.
     pub fn has_stamp_of(&self, segment: &Segment, offset: i64) -> bool {
-        let frame = self.sent.get(self.sent.partition_point(|sent| sent.end <= offset));
-        frame.is_some_and(|frame| segment.timestamps.is_some() && frame.mark >> 16 == mark(segment) >> 16)
+        self.beyond(offset).is_some_and(|frame| segment.timestamps.is_some() && frame.mark >> 16 == mark(segment) >> 16)
     }
 
     /// Time when this packet, up to `end`, or the last of its copies passed.
     pub fn last_copy(&self, segment: &Segment, end: i64) -> Option<Nanos> {
+        self.copies(segment, end).max()
+    }
+
+    /// Times when this packet, up to `end`, and its copies passed, of those that are remembered.
+    fn copies(&self, segment: &Segment, end: i64) -> impl Iterator<Item = Nanos> {
         let own = (end as u32, mark(segment));
-        self.recent.iter().filter(|(end, mark, _)| (*end, *mark) == own).map(|(_, _, time)| *time).max()
+        self.recent.iter().filter(move |(end, mark, _)| (*end, *mark) == own).map(|(_, _, time)| *time)
     }
 
     /// Memory of the frames, bytes.

@@ -67,15 +67,14 @@ impl Half {
         let Some(overtaken) = self.outstanding.sent_after(start) else { return known.unwrap_or(true) };
         let late = segment.time - overtaken;
         let rtt = self.vantage.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
-        let is_earlier = peer.vantage.has_newer(segment) || self.outstanding.has_stamp_of(segment, start);
         match known {
             Some(true) => true,
-            Some(false) if segment.timestamps.is_some() => !is_earlier,
+            _ if peer.vantage.has_newer(segment) => false,
+            Some(false) if segment.timestamps.is_some() => !self.outstanding.has_stamp_of(segment, start),
             Some(false) => {
                 let reported = self.is_reportable(start) && self.is_asked_for(start, overtaken);
                 late >= SOONEST_TIMER || (rtt > Nanos::ZERO && late > rtt && reported)
             }
-            None if peer.vantage.has_newer(segment) => false,
             None if late < SOONEST_TIMER && self.window_field > 0 && !self.is_asked_for(start, overtaken) => false,
             None => late > rtt.scaled(0.25),
         }

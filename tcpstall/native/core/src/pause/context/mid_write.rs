@@ -41,11 +41,15 @@ impl Facts {
     /// PSH (RFC 9293 §3.9.1.2), and after a timeout a single segment followed (RFC 5681 §3.1). The data between was
     /// lost before the tap.
     pub fn broke_off(&self) -> bool {
-        let cut = self.before.is_cut(self.mss) && self.left_in_flight == 0;
         let single = self.after.bytes <= u64::from(self.mss);
+        !self.numbered && self.before.is_cut(self.mss) && single && self.may_hide_timeout()
+    }
+
+    /// Away from the sender all data was acknowledged, and new data came after a timer's time.
+    fn may_hide_timeout(&self) -> bool {
         let silent = || self.after_ack().is_some_and(|after| after >= timers::shortest_rto(self.srtt));
-        let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
-        behind && cut && single && silent()
+        let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender();
+        behind && self.left_in_flight == 0 && silent()
     }
 
     /// One whole segment was out, without PSH, and its ACK let more go: more was queued, and the window was one segment.
@@ -77,10 +81,8 @@ impl Pause<'_> {
     /// before the tap.
     pub fn collapsed(&self) -> bool {
         let initial = self.context.traits.initial_window.value.is_some_and(|initial| initial > 1);
-        let several = self.flight_at_start > 2 * i64::from(self.mss) && self.left_in_flight == 0;
-        let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender();
-        let silent = || self.after_ack().is_some_and(|after| after >= timers::shortest_rto(self.srtt));
-        self.context.goes_on_alone && initial && several && behind && silent()
+        let several = self.flight_at_start > 2 * i64::from(self.mss);
+        self.context.goes_on_alone && initial && several && self.may_hide_timeout()
     }
 
     /// The last segment was a full one without PSH, from a sender that marks the end of its data: more was queued. No
