@@ -50,3 +50,18 @@ def test_a_probe_that_repaired_a_loss_is_waited_for_until_its_ack(scene: Scene) 
     scene.client_acks(window=WINDOW)
     scene.server_sends(WINDOW)
     assert scene.stalls("server", over_ms=15)[-1] == Stall("retransmission", between(60, 110), "tail-loss")
+
+
+@pytest.mark.parametrize(("late_ms", "confidence"), [(0, 0.9), (60, 0.75)], ids=["at-once", "late"])
+def test_an_ack_long_after_the_probe_may_be_the_originals(scene: Scene, late_ms: float, confidence: float) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.server_sends(4_000)
+    scene.wait_ms(46)
+    scene.server_repeats(2_896, 1_104)
+    scene.wait_ms(late_ms)
+    scene.client_acks()
+    scene.server_sends(5_000)
+    probe = next(row for row in scene.flow()["stalls"] if row.get("detail") == "tail-loss")
+    assert probe["confidence"] == pytest.approx(confidence)

@@ -18,7 +18,8 @@
 //!           where, at the sender, new data ended the wait and nothing had been sent again yet, although reports of a loss had
 //!           come; where data was sent again for the first time four timeouts after it was acknowledged; what was lost without a
 //!           trace is for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a needless copy
-//!           that came sooner than any timer, without a report: the path may have made it
+//!           that came sooner than any timer, without a report (the path may have made it), nor of a lone probe that was not
+//!           acknowledged at once
 //! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice), `cwnd-limited`
 //!           (after the repair was sent its ACK frees both), `app-limited` at the receiver (a lost tail leaves the tap with nothing
 //!           outstanding)
@@ -316,6 +317,14 @@ fn is_unseen(attempt: &Attempt) -> bool {
     attempt.trigger == Trigger::Unseen
 }
 
+/// The only copy was a probe, and all data was acknowledged later than a round trip after it: a segment that fills a gap is
+/// acknowledged at once (RFC 5681 §4.2), so that the ACK may be a late one of the original.
+fn is_answered_late(attempt: &Attempt, pause: &Pause) -> bool {
+    let alone = pause.repair.as_ref().is_some_and(|repair| repair.sent == 1);
+    let late = |acked: Nanos| acked - attempt.time > pause.rtt().scaled(1.5) + timers::TICK + timers::TICK;
+    alone && pause.all_acked.is_some_and(late)
+}
+
 fn proof(attempt: &Attempt, pause: &Pause) -> Proof {
     let rtt = pause.rtt();
     let confidence = match attempt.trigger {
@@ -326,6 +335,7 @@ fn proof(attempt: &Attempt, pause: &Pause) -> Proof {
         Trigger::Timeout if is_overdue(pause, attempt) => UNSEEN,
         Trigger::Timeout => 0.95,
         Trigger::Fast => 0.85,
+        Trigger::TailProbe if is_answered_late(attempt, pause) => UNSEEN,
         Trigger::TailProbe => 0.9,
         Trigger::Unseen => 0.6,
     };
