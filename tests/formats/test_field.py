@@ -52,6 +52,26 @@ def test_a_window_that_was_overrun_by_more_than_a_segment_is_no_window(
     assert ("rwnd-limited" in found) == (bursts == (1, 1))
 
 
+@pytest.mark.parametrize("window", [9_000, 60_000], ids=["overrun", "wide"])
+def test_flights_beyond_the_window_are_no_sure_send_buffer(dialogue: Dialogue, window: int) -> None:
+    """20,000 bytes in flight, round after round: ACKs are missing, or the window is not what the SYNs say."""
+    dialogue.say("client", 0, at=-1, flags=SYN, window=window)
+    dialogue.say("server", 20, at=-1, flags=SYN | ACK, window=60_000)
+    dialogue.say("client", 20.1, at=0, payload=100, flags=PUSH, window=window)
+    for turn in range(16):
+        begin, ms = turn * 20_000, 40.1 + turn * 20.2
+        for part in range(14):
+            size = min(MSS, 20_000 - part * MSS)
+            at, flags = begin + part * MSS, ACK if size == MSS else PUSH
+            dialogue.say("server", ms + part / 100, at=at, acks=100, payload=size, flags=flags)
+        dialogue.say("client", ms + 0.2, at=100, acks=begin + 20_000, window=window)
+    without_scale(dialogue)
+    waits = [stall for stall in over_ms(dialogue.flow(), "server", 15) if stall["cause"] == "sndbuf-limited"]
+    lacks = {any("a middlebox changed a SYN" in missing for missing in stall["missing"]) for stall in waits}
+    assert lacks == {window == 9_000}
+    assert (max(stall["confidence"] for stall in waits) > 0.75) == (window == 60_000)
+
+
 def test_the_text_of_a_reset_is_no_data(dialogue: Dialogue) -> None:
     for attempt in range(4):
         dialogue.say("client", attempt * 600, at=-1, flags=SYN)

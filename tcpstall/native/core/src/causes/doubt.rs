@@ -30,7 +30,7 @@ enum Leaves {
 }
 
 /// Every doubt, in the order in which they lower a confidence.
-pub(super) const DOUBTS: [Doubt; 7] = [
+pub(super) const DOUBTS: [Doubt; 8] = [
     Doubt {
         holds: |pause| !pause.unseen.is_nothing(),
         about: About::Every,
@@ -74,6 +74,13 @@ pub(super) const DOUBTS: [Doubt; 7] = [
         about: About::These(&[Cause::AppLimited, Cause::Pacing, Cause::BurstLimited]),
         leaves: Leaves::AtMost(0.75),
         missing: Some(Missing::UNSTAMPED_ACKS),
+    },
+    // Without the ACKs that are missing, less was in flight; and a window that a middlebox scaled is unknown.
+    Doubt {
+        holds: |pause| pause.unseen.overrun,
+        about: About::These(&[Cause::CwndLimited, Cause::IdleRestart, Cause::SndbufLimited]),
+        leaves: Leaves::AtMost(0.75),
+        missing: Some(Missing::WINDOW),
     },
     // A subflow shows no more than these by itself: its window, its data and whether it may send are those of the whole
     // connection (RFC 8684 §3.3.1, §3.3.5), its congestion window grows with that of the others (RFC 6356 §3), and the

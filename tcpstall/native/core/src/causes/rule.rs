@@ -42,6 +42,10 @@ pub struct Missing(pub &'static str);
 impl Missing {
     /// Both SYNs, because they carry the window scale.
     pub const WINDOW_SCALE: Missing = Missing("window scale: the handshake was not captured");
+    /// The true window, or the ACKs that opened it.
+    pub const WINDOW: Missing = Missing(
+        "the peer's window: more was in flight than it allows, so ACKs are missing or a middlebox changed a SYN",
+    );
     /// The beginning of the connection, because the congestion window is modelled from there.
     pub const START: Missing = Missing("congestion window: the start of the connection was not captured");
     /// Packets that a paste leaves out or the capture dropped.

@@ -1,6 +1,7 @@
 //! Infers a window scale that was not captured from how the flights fill the window.
 
 use super::super::evidence::Facts;
+use super::super::evidence::unseen::Unseen;
 use super::some::replace_some;
 use crate::time::Nanos;
 
@@ -114,6 +115,7 @@ fn ends_at_window(pause: &Facts) -> bool {
 
 /// The pause with a window of unknown scale; only a field of 0 still says that it is closed.
 fn without_window(pause: Facts) -> Facts {
+    let pause = Facts { unseen: Unseen { overrun: true, ..pause.unseen }, ..pause };
     let narrow = pause.persist.window.is_some_and(|window| window > 0);
     let pause = if narrow { Facts { closed: None, reopened: None, ..pause } } else { pause };
     if pause.window_field == 0 {
