@@ -321,7 +321,7 @@ fn is_unseen(attempt: &Attempt) -> bool {
 /// acknowledged at once (RFC 5681 §4.2), so that the ACK may be a late one of the original.
 fn is_answered_late(attempt: &Attempt, pause: &Pause) -> bool {
     let alone = pause.repair.as_ref().is_some_and(|repair| repair.sent == 1);
-    let late = |acked: Nanos| acked - attempt.time > pause.rtt().scaled(1.5) + timers::TICK + timers::TICK;
+    let late = |acked: Nanos| acked - attempt.time > pause.rtt().scaled(1.5) + timers::TICK;
     alone && pause.all_acked.is_some_and(late)
 }
 
