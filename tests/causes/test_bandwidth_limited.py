@@ -84,6 +84,19 @@ def test_full_segments_on_a_beat_that_left_when_they_were_stamped_were_held_nowh
     assert "bandwidth-limited" not in causes(scene, "client")
 
 
+@look_alike
+def test_data_that_leaves_at_acks_with_the_stamps_of_its_write_was_held_nowhere(scene: Scene, tap: Tap) -> None:
+    """Some stacks queue whole segments with their headers in the send buffer, against RFC 7323 §3.2."""
+    scene.handshake(rtt_ms=80)
+    for i in range(40):
+        if i % 10 == 0:
+            now_ms = scene.server.acts_ns() // 1_000_000
+            scene.server.written = (scene.server.clock_ms + now_ms, scene.server.peer_clock)
+        scene.server_sends(1448 * 4)
+        scene.client_acks(window=1448 * 4)
+    assert "bandwidth-limited" not in causes(scene, tap)
+
+
 @near_miss
 def test_a_send_buffer_about_the_bdp_lets_the_queue_drain(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)

@@ -51,6 +51,8 @@ class Host:
     """Time in which that clock advances by one."""
     ip_ids: Literal["connection", "host", "zero"] = "connection"
     """A counter of the connection's own, one that the host shares with its other connections, or none."""
+    written: tuple[int, int] | None = None
+    """Timestamps of its data where the stack writes them with the data, not as it leaves."""
     peer_clock: int = 0
     now_ns: int = 0
     heard_ns: int = 0
@@ -72,7 +74,7 @@ class Host:
 
     def packet(self, peer: Endpoint, time_ns: int, flags: int, *, seq: int, payload: int = 0) -> Packet:
         scale = 0 if flags & SYN else self.window_scale or 0
-        clock = self.clock_ms + time_ns // self.tick_ns
+        stamps = (self.written if payload else None) or (self.clock_ms + time_ns // self.tick_ns, self.peer_clock)
         return Packet(
             source=self.endpoint,
             destination=peer,
@@ -81,7 +83,7 @@ class Host:
             flags=flags,
             window=min(self.window >> scale, 65_535),
             payload=payload,
-            timestamps=(clock, self.peer_clock) if self.timestamps else None,
+            timestamps=stamps if self.timestamps else None,
         )
 
     def transmit(

@@ -52,6 +52,8 @@ pub struct TsvalClock {
     least: Nanos,
     /// The clock is known, and keeps its tick.
     known: bool,
+    /// The stamps are no departure times.
+    useless: bool,
     /// Start of the present second, smallest difference in it and in the one before, and consecutive seconds of growth.
     second: Nanos,
     least_now: Nanos,
@@ -71,6 +73,11 @@ const GROWING: u32 = 3;
 const AGREEING: u32 = 32;
 
 impl TsvalClock {
+    /// The clock of an end whose stamps are no departure times: it is never known.
+    pub fn of_no_use() -> TsvalClock {
+        TsvalClock { useless: true, ..TsvalClock::default() }
+    }
+
     /// Excess of the last segment's time from its sender to the tap over the quickest segment's, within a tick; `None`
     /// where the clock is unknown.
     pub fn late(&self) -> Option<Nanos> {
@@ -114,8 +121,7 @@ impl TsvalClock {
         Nanos(self.tick.saturating_mul(2 * step))
     }
 
-    /// True if segments with the first stamps, or with two later ones in a row, passed the tap much closer together than they had
-    /// left the sender.
+    /// True if segments with the first stamps, or with two later ones in a row, passed the tap much closer together than they left.
     pub fn is_compressed(&self) -> bool {
         self.compressed || self.squeezed && self.most >= 2 * SHORTEST
     }
@@ -144,7 +150,7 @@ impl TsvalClock {
     /// Takes in that the last segment is the first that echoes what passed the tap towards its sender at `seen`.
     #[inline]
     pub fn answers(&mut self, stamp: u32, seen: Nanos) {
-        if self.tick > 0 || self.first.is_none() {
+        if self.tick > 0 || self.first.is_none() || self.useless {
             return;
         }
         let Answers { first, least } = self.answers.get_or_insert(Answers { first: (stamp, seen), least: None });
@@ -224,7 +230,7 @@ impl TsvalClock {
         self.newest = value;
         self.drifts(time);
         if self.tick == 0 {
-            if ticks < LOOK as i32 {
+            if ticks < LOOK as i32 || self.useless {
                 return;
             }
             let first = self.most == 0;

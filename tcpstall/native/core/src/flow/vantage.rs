@@ -1,5 +1,6 @@
 //! Measures the distance of the tap from one end: the round trip from the tap to that end and back.
 
+mod ahead;
 mod echo;
 mod held_up;
 
@@ -80,6 +81,8 @@ pub struct Vantage {
     last_span: Option<Nanos>,
     queue: Nanos,
     held_up: HeldUp,
+    /// Waits in a row whose data bore stamps from before them, and left at once as the peer's segment came.
+    ahead: u8,
 }
 
 impl Vantage {
@@ -286,21 +289,10 @@ impl Vantage {
             self.looking = true;
             self.ambiguous = (!segment.flags.has(Flags::SYN)).then_some(timestamps.value);
         }
-        if newer {
+        if newer && !self.is_stamped_ahead() {
             if self.pending.len() == PENDING_LIMIT {
                 self.pending.pop_front();
             }
-            self.pending.push_back(Stamp::of(segment, timestamps.value));
-        }
-    }
-
-    /// Takes in data that passes the tap towards this end with the timestamps of its segment before: no other echo may be
-    /// awaited by now.
-    #[inline]
-    pub fn towards_again(&mut self, segment: &Segment) {
-        if self.pending.is_empty()
-            && let Some(timestamps) = segment.timestamps
-        {
             self.pending.push_back(Stamp::of(segment, timestamps.value));
         }
     }

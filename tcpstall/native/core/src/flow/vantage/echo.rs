@@ -50,4 +50,16 @@ impl Vantage {
         }
         self.pending.iter().find(|stamp| is_newer(stamp.value, echo)).map(|stamp| stamp.passed)
     }
+
+    /// Takes in data that passes the tap towards this end with the timestamps of its segment before: no other echo may be
+    /// awaited by now.
+    #[inline]
+    pub fn towards_again(&mut self, segment: &Segment) {
+        if self.pending.is_empty()
+            && !self.is_stamped_ahead()
+            && let Some(timestamps) = segment.timestamps
+        {
+            self.pending.push_back(Stamp::of(segment, timestamps.value));
+        }
+    }
 }

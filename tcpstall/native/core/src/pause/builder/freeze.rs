@@ -128,7 +128,9 @@ impl Builder {
         let spoken = self.last_peer_payload.is_some_and(|at| at.plus(distance) > self.burst.end);
         // An ACK before it may have released the data, which met this one on the way.
         let earlier = half.vantage.last_span().is_some_and(|span| span - distance <= LEAST_PAUSE);
-        self.train.is_some_and(|train| unheard <= train.first_passed) && !spoken && !earlier
+        // A stamp from before the last burst says more of the stack than of the path: headers may be written with the data.
+        let recent = unheard.plus(distance) >= self.burst.end;
+        self.train.is_some_and(|train| unheard <= train.first_passed) && recent && !spoken && !earlier
     }
 
     /// Start of the retransmission timer of the oldest data in flight (RFC 6298 §5).

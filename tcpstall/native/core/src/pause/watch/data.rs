@@ -42,6 +42,7 @@ impl Watch {
     fn ends_pause(&mut self, segment: &Segment, sender: End, hole: i64, mut lost: u32) {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let half = self.connection.half_mut(sender);
+        half.vantage.resumes(segment, segment.time - builder.current_burst().end);
         if lost > 0 && hole == 0 && builder.answers(segment.time, half.srtt) {
             // Data that answers the peer's at once waited for no timer: the missing packets went to others.
             half.ip_id.jumped();
