@@ -168,3 +168,24 @@ def test_a_probe_in_vain_under_a_full_window_repaired_nothing(scene: Scene, hand
     found = causes(scene, "server", drop=() if handshake else SYNS)
     assert "retransmission" not in found
     assert found[-2:] == ["rwnd-limited", "zero-window"]
+
+
+@fires
+def test_a_probe_that_meets_the_update_on_its_way_answers_nothing(scene: Scene) -> None:
+    """A timer sends a byte beyond a shut window (RFC 9293 §3.8.6.1): that byte shows no distance of the sender."""
+    scene.handshake(rtt_ms=80, timestamps=False)
+    scene.client_sends(100)
+    for _ in range(4):
+        scene.server_sends(8 * 1024)
+        scene.client_acks(window=0)
+        scene.wait_ms(20)
+        unheard = scene.server.heard_ns
+        scene.client_acks(window=8 * 1024)
+        heard, scene.server.heard_ns = scene.server.heard_ns, unheard
+        scene.server.now_ns -= 19_000_000
+        scene.server_probes(payload=1)
+        scene.server.heard_ns = heard
+        for _ in range(3):
+            scene.server_sends(8 * 1024)
+            scene.client_acks(window=8 * 1024)
+    assert causes(scene, "client") == ["rwnd-limited"]

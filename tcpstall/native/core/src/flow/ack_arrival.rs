@@ -97,6 +97,11 @@ impl Half {
         }
     }
 
+    /// The peer's window was shut: a single byte is a probe, which a timer sends and no ACK (RFC 9293 §3.8.6.1).
+    fn is_shut(&self) -> bool {
+        self.room().is_some_and(|room| room <= 0) || self.pending.iter().any(|ack| ack.window == Some(0))
+    }
+
     /// Learns from data beyond the window. A sender never sends beyond the window (RFC 9293 §3.8.6): such data shows
     /// that an ACK thought to be on its way has arrived, and the distance of the sender. Timestamps measure the
     /// distance better, because the ACK may have been one that the capture lost. Some senders do send beyond the
@@ -108,6 +113,9 @@ impl Half {
             return;
         }
         if self.pending.is_empty() && self.sooner == 0 {
+            return;
+        }
+        if segment.payload == 1 && self.is_shut() {
             return;
         }
         self.has_answered(segment);
