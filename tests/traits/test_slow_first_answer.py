@@ -25,6 +25,23 @@ def test_data_at_the_acks_of_a_silence_answers_them_though_the_syn_was_answered_
     assert "app-limited" not in [cause for cause, _ in standing(scene)]
 
 
+def test_a_host_may_take_milliseconds_for_the_syn(scene: Scene) -> None:
+    """A tenth of the path, and far longer than hosts take for later answers: two silences in a row show it."""
+    assert "app-limited" not in [cause for cause, _ in standing(scene, answer_ms=4)][2:]
+
+
+def test_data_that_follows_an_ack_soon_only_now_and_then_shows_no_slow_answer(scene: Scene) -> None:
+    """Twice in three times the writes of a timer meet an ACK."""
+    scene.handshake(rtt_ms=40, timestamps=False, answer_ms=4)
+    for turn in range(30):
+        scene.server_sends(700)
+        scene.client_acks()
+        scene.server.now_ns = scene.server.acts_ns() + (100_000, 150_000, 17_000_000)[turn % 3]
+    rows = [row for row in scene.flow("server")["stalls"] if row["duration_ns"] > 50e6]
+    assert len(rows) >= 9
+    assert {row["cause"] for row in rows} == {"app-limited"}
+
+
 def test_writes_that_no_ack_lets_go_do_not_answer_one_soon_after(scene: Scene) -> None:
     """A beat of 17 ms meets the ACKs of a path of 40 ms now and then."""
     scene.handshake(rtt_ms=40, timestamps=False, answer_ms=0.4)

@@ -17,7 +17,9 @@ const BY_CHANCE: i64 = 16;
 const IN_A_ROW: u8 = 3;
 /// The same ratio to the time after the ACK, where an application was asked for the answers: by chance once in 64 times.
 const SELDOM: i64 = 64;
-/// Time after an ACK that counts at least.
+/// Ratio of the peer's distance to that of the sender, which is far nearer.
+const NEARER: i64 = 2;
+/// Time after an ACK that counts at least: hardly a host answers sooner.
 const HARDLY: Nanos = Nanos::from_micros(20);
 
 impl Half {
@@ -38,7 +40,9 @@ impl Half {
     pub(super) fn has_answered(&mut self, segment: &Segment) {
         let (now, confirmed) = (segment.time, self.vantage.shortest().is_confirmed());
         let Some(distance) = self.vantage.now() else { return };
-        let answered = if confirmed { self.answers_sooner(distance, now) } else { self.goes_on(segment, distance) };
+        let sooner = if confirmed { self.answers_sooner(distance, now) } else { None };
+        let at_once = !confirmed || self.is_far_nearer(distance);
+        let answered = sooner.or_else(|| if at_once { self.goes_on(segment, distance, confirmed) } else { None });
         if let Some(span) = answered {
             self.sooner += 1;
             if self.sooner == IN_A_ROW {
@@ -60,15 +64,27 @@ impl Half {
         self.pending.front().filter(|_| is_long).filter(is_sooner).map(|ack| now - ack.time)
     }
 
+    /// The tap is far nearer to this sender than to its peer, on a path longer than hosts are slow: there the writes of an
+    /// application do not meet ACKs by habit, as they meet the delayed ACKs (RFC 9293 §3.8.6.3) of a peer beside the tap.
+    fn is_far_nearer(&self, distance: Nanos) -> bool {
+        let least = distance.max(HOST_TIME + HOST_TIME).times(NEARER);
+        self.peer_distance.or_handshake().is_some_and(|peer| peer >= least)
+    }
+
     /// Time after the ACK that new data follows at once although no kernel's answer has confirmed the distance: an application
     /// may have thought before each answer, however long. The sender has received this ACK, whatever the distance.
-    fn goes_on(&mut self, segment: &Segment, distance: Nanos) -> Option<Nanos> {
+    fn goes_on(&mut self, segment: &Segment, distance: Nanos, confirmed: bool) -> Option<Nanos> {
+        let seldom = if confirmed { BY_CHANCE } else { SELDOM };
         let (now, sent) = (segment.time, self.newest_sent()?);
         let goes_on = self.snd_una < self.snd_nxt && self.offset(segment.seq) >= self.snd_nxt;
-        let ack = self.pending.front_mut().filter(|_| goes_on)?;
-        let span = now - ack.time;
-        let at_once = span < distance && ack.time - sent >= span.max(HARDLY).times(SELDOM);
-        ack.heard |= at_once;
-        at_once.then_some(span)
+        let ack = self.pending.front().filter(|_| goes_on)?;
+        let (came, span) = (ack.time, now - ack.time);
+        if span >= distance || confirmed && span < HARDLY || came - sent < span.max(HARDLY).times(seldom) {
+            return None;
+        }
+        // Where a kernel's answer says otherwise, once may be an accident. The sender has those that came with this ACK, too.
+        let with_it = |ack: &&mut PendingAck| (ack.time - came).times(2) <= span && (!confirmed || self.sooner > 0);
+        self.pending.iter_mut().take_while(with_it).for_each(|ack| ack.heard = true);
+        Some(span)
     }
 }
