@@ -35,6 +35,52 @@ def test_a_needless_copy_right_behind_its_original_may_be_the_paths(scene: Scene
     assert [row["confidence"] >= 0.8 for row in rows] == [False]
 
 
+def without_stamps(scene: Scene, *, sack: bool = False, rtt_ms: float = 60) -> None:
+    scene.client.sack = scene.server.sack = sack
+    scene.handshake(rtt_ms=rtt_ms, timestamps=False)
+    scene.request()
+
+
+@pytest.mark.parametrize(("after_ms", "repaired"), [(200, False), (40, True)], ids=["met-it", "lost"])
+def test_a_copy_that_met_the_late_ack_of_the_last_data_on_its_way_repairs_nothing(
+    scene: Scene, after_ms: float, repaired: bool
+) -> None:
+    """At the client's tap the ACK passes before the copy; the server had not received it when the timer fired."""
+    without_stamps(scene)
+    scene.server_sends(800)
+    scene.client.now_ns = scene.client.acts_ns() + round(after_ms * 1e6)
+    scene.client_acks(lost=True)
+    scene.server.now_ns += 254_000_000
+    scene.server_repeats(0, 800)
+    scene.client_acks()
+    scene.wait_ms(5_000)
+    scene.request()
+    scene.server_sends(800)
+    scene.client_acks()
+    causes = [stall.cause for stall in scene.stalls("server", "client", over_ms=100)]
+    assert ("retransmission" in causes) == repaired
+
+
+@pytest.mark.parametrize(
+    ("tap", "sack", "answer_ms", "needless"),
+    [("client", False, 0, True), ("client", True, 0, False), ("client", False, 60, False), ("server", False, 0, False)],
+    ids=["beside-the-receiver", "with-sack", "acknowledged-late", "at-the-sender"],
+)
+def test_a_receiver_acknowledges_at_once_what_it_has_already(
+    scene: Scene, tap: str, sack: bool, answer_ms: float, needless: bool
+) -> None:
+    """The receiver had held its ACK of a last small segment for longer than its sender's timer."""
+    without_stamps(scene, sack=sack, rtt_ms=20)
+    scene.server_sends(16)
+    scene.server.now_ns += 110_000_000
+    scene.server_repeats(0, 16)
+    scene.client.now_ns = scene.client.acts_ns() + round(answer_ms * 1e6)
+    scene.client_acks()
+    scene.closes()
+    details = [row["detail"] for row in scene.flow(tap)["stalls"] if row["cause"] == "retransmission"]
+    assert details == ["spurious" if needless else "tail-loss"]
+
+
 def repeats_unheard(scene: Scene, timeouts: int, then_ms: float) -> None:
     """All ACKs of a flight are lost on the way; the timer sends its first segment again until one comes through."""
     scene.handshake(rtt_ms=60)

@@ -71,9 +71,10 @@ fn is_the_peers(turn: Option<(Nanos, Nanos)>, pause: (Nanos, Nanos), threshold: 
 impl Facts {
     /// Nobody waited when the flow ended: everything that the sender had sent was acknowledged, no window had closed, and
     /// nothing was being repaired. Whatever its cause, such a pause is nobody's stall. Copies of what had been acknowledged
-    /// repair nothing: the ACK was late or lost behind the tap.
+    /// at the tap repair nothing: the ACK met them on its way, or was lost behind the tap.
     pub fn is_over(&self) -> bool {
-        let copies = self.all_acked.zip(self.first_retransmission).is_some_and(|(acked, again)| acked < again);
+        let passed = self.all_acked.map(|acked| acked - self.distance);
+        let copies = passed.zip(self.first_retransmission).is_some_and(|(acked, again)| acked < again);
         let copies = copies && self.repair.as_ref().is_none_or(|repair| repair.sent == 1);
         !self.ended
             && self.left_in_flight == 0

@@ -19,6 +19,15 @@ const AWAITING_LIMIT: usize = 1024;
 /// Share of the smoothed round trip within which no timer fires, however much the tap's distance varies.
 const EARLY: f64 = 0.5;
 
+/// Share of the round trip within which a tap stands beside the receiver.
+const BESIDE: f64 = 0.2;
+
+/// Longest leg from a tap beside the receiver and back: a radio link, which loses packets, takes longer.
+const LONGEST_LEG: Nanos = Nanos::from_micros(500);
+
+/// Time in which a host acknowledges what it acknowledges at once.
+const AT_ONCE: Nanos = Nanos::from_millis(1);
+
 /// The same limit while memory is short.
 const TIGHT_AWAITING: usize = 16;
 
@@ -44,8 +53,10 @@ struct Awaiting {
     value: Option<u32>,
     pause: usize,
     acknowledged: bool,
-    /// An echo has shown it to be needless: a DSACK of its data tells that once more.
+    /// An echo or an ACK has shown it to be needless: a DSACK of its data tells that once more.
     needless: bool,
+    /// An ACK of it that comes at once shows it to be needless: see [`Again::may_be_answered_twice`].
+    answers_twice: bool,
 }
 
 /// The state of a sender that has sent something again.
@@ -99,6 +110,24 @@ pub(super) struct Again<'a> {
     pub(super) first: FirstCopy,
     /// Number that the pause will have, if it becomes one.
     pub(super) pause: usize,
+    /// The tap had seen the data before, and nothing reports a loss.
+    pub(super) quietly: bool,
+}
+
+impl Again<'_> {
+    /// An ACK of the data, up to offset `end`, had passed the tap and met the copy on its way: the original had arrived.
+    fn met_its_ack(&self, end: i64) -> bool {
+        self.half.snd_una < end && end <= self.half.acked_at_tap()
+    }
+
+    /// The original passed a tap beside the receiver, where nothing is lost, and no packet reported a loss: the receiver may hold
+    /// its ACK for 500 ms (RFC 9293 §3.8.6.3), and acknowledges at once what it has already (§3.10.7.4). With SACK its ACK would
+    /// say so (RFC 2883 §4).
+    fn may_be_answered_twice(&self) -> bool {
+        let leg = self.half.peer_distance.or_handshake();
+        let beside = leg.is_some_and(|leg| leg <= self.half.path().scaled(BESIDE).min(LONGEST_LEG));
+        self.quietly && beside && !self.recovering && !self.half.sack_permitted
+    }
 }
 
 impl Repairs {
@@ -115,6 +144,11 @@ impl Repairs {
             repair.congestion_point = half.first_sent(start, end).map(|(_, in_flight)| in_flight);
         }
         repair.sent += 1;
+        let needless = again.met_its_ack(end);
+        if needless {
+            repair.needless += 1;
+            self.totals.needless += 1;
+        }
         self.undo_left = if again.recovering { self.undo_left + 1 } else { 1 };
         self.last = Some(time);
         if self.awaiting.len() == AWAITING_LIMIT {
@@ -130,7 +164,8 @@ impl Repairs {
             value,
             pause: again.pause,
             acknowledged: false,
-            needless: false,
+            needless,
+            answers_twice: again.may_be_answered_twice() && self.last_attempt != Some(start),
         });
         let attempt = attempt?;
         self.last_attempt = Some(start);
@@ -196,7 +231,8 @@ impl Repairs {
 
     /// Detects a needless retransmission by the Eifel algorithm (RFC 3522): the ACK that first covers the retransmitted
     /// left edge echoes a timestamp from before the retransmission, so the original caused it. Only the left edge
-    /// counts: RFC 7323 §4.2 echoes the segment that fills it.
+    /// counts: RFC 7323 §4.2 echoes the segment that fills it. Beside a receiver without SACK, an ACK at once tells the tap
+    /// the same, but not the sender.
     fn on_echo(
         &mut self,
         acked: &Acked,
@@ -208,7 +244,7 @@ impl Repairs {
             return false;
         }
         let before = half.snd_una - acked.bytes;
-        let (mut found, mut waiting) = (None, None);
+        let (mut found, mut waiting, mut undone) = (None, None, false);
         self.settled_below = i64::MAX;
         let candidates = self.awaiting.iter_mut().enumerate().skip(self.first_waiting);
         for (index, sent) in candidates.filter(|(_, sent)| !sent.acknowledged) {
@@ -221,8 +257,10 @@ impl Repairs {
                 (Some(value), Some(echo)) => (echo.wrapping_sub(value) as i32) < 0,
                 _ => false,
             };
-            if older && sent.start <= before {
-                found = found.or(Some(index));
+            let again = sent.answers_twice && acked.passed - sent.time <= AT_ONCE;
+            if (older || again) && sent.start <= before {
+                found = found.or((!sent.needless).then_some(index));
+                undone |= older;
             }
             sent.acknowledged = true;
         }
@@ -233,7 +271,7 @@ impl Repairs {
             *sent
         });
         self.needless(acked.time, sent, pauses, open);
-        sent.is_some()
+        undone
     }
 
     fn needless(

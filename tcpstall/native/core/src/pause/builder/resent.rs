@@ -21,14 +21,16 @@ impl Builder {
         if unheard {
             self.was_unheard(start);
         }
+        let hints = self.open.rare().loss_hints > 0 || half.has_holes();
         let again = Again {
             segment,
             half,
             heard: if unheard { self.burst.end } else { self.heard },
-            hinted: (self.open.rare().loss_hints > 0 || half.has_holes()) && half.may_repair(),
+            hinted: hints && half.may_repair(),
             recovering: cwnd.phase() == CongestionPhase::Recovery,
             first: FirstCopy { time, packet: segment.packet, acks: self.open.acks, acked: self.open.acked },
             pause: self.pauses.len(),
+            quietly: seen && !hints,
         };
         let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
         match (&attempt, &mut self.losses) {

@@ -60,7 +60,7 @@ pub struct PauseRepairs {
     pub attempts: Vec<Attempt>,
     /// Retransmitted frames, the attempts among them.
     pub sent: u32,
-    /// Retransmitted frames that a DSACK or an echoed timestamp showed needless: the original had arrived.
+    /// Retransmitted frames that a DSACK, an echoed timestamp or an ACK showed needless: the original had arrived.
     pub needless: u32,
     /// Time of the last such proof, which tells the sender that nothing is missing.
     pub cleared: Option<Nanos>,
