@@ -73,8 +73,9 @@ def _gone(finding: Finding) -> str:
 
 def _handshake_loss(finding: Finding) -> str:
     again = finding.example.figure("retransmissions") if finding.example else None
-    most = f" {'up to ' if finding.flows > 1 else ''}{times(again)}" if again else ""
-    return f"SYN or SYN-ACK sent again{most}"
+    # The example's flow sent most SYNs again.
+    most = f" {'up to ' if finding.flows > 1 and again > 1 else ''}{times(again)}" if again else ""
+    return f"SYN or SYN-ACK sent again{most}{' in each flow' if finding.flows > 1 and again == 1 else ''}"
 
 
 def _server_slow(finding: Finding) -> str:

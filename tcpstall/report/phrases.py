@@ -22,6 +22,9 @@ _USUAL_SEGMENT = 1_448
 _CANDIDATES = 2
 """Candidates named where no cause could be decided."""
 
+_SURE = 0.8
+"""Confidence from which a wait's cause is stated flatly."""
+
 _START = (Detail.INITIAL_WINDOW, Detail.SLOW_START)
 
 _KINDS_OF_PAUSES = 2
@@ -70,7 +73,8 @@ def _slow_start(flow: Flow, stalls: Sequence[Stall]) -> str:
 def _full_congestion_window(flow: Flow, stalls: Sequence[Stall]) -> str:
     narrower = _details(stalls)
     how = f"{counted(len(stalls), 'round trip')}{f' ({narrower})' if narrower else ''}"
-    return f"the congestion window was full{_at_level(stalls)}, {how}"
+    seems = "was" if any(stall.confidence >= _SURE for stall in stalls) else "was probably"
+    return f"the congestion window {seems} full{_at_level(stalls)}, {how}"
 
 
 def _rwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
@@ -162,11 +166,15 @@ def _retransmission(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 def repairs(flow: Flow, stalls: Sequence[Stall]) -> str:
     """Repairs and needless retransmissions, without the flow's sum of bytes."""
-    done = [stall for stall in stalls if not _in_vain(flow, stall)]
+    answered = [stall for stall in stalls if not _in_vain(flow, stall)]
+    needless = [stall for stall in answered if stall.detail == Detail.SPURIOUS]
+    done = [stall for stall in answered if stall.detail != Detail.SPURIOUS]
     told = []
     if done:
         how = _details(done)
         told.append(f"lost data had to be repaired {times(len(done))}{f' ({how})' if how else ''}, {_longest(done)}")
+    if needless:
+        told.append(f"data that had arrived was sent again {times(len(needless))}, {_longest(needless)}")
     told += [never_acknowledged(flow, stall) or _open(stall) for stall in stalls if _in_vain(flow, stall)]
     return "; ".join(told)
 

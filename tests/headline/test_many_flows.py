@@ -206,3 +206,16 @@ def test_slow_answers_are_no_more_than_the_requests(scene: Scene) -> None:
     answers(scene, 700, 800)
     row = first(analyze(scene.capture("client")))
     assert evidence(dataclasses.replace(row, counted=80, exchanges=61, makes_most=0)).startswith("80 of 80 requests")
+
+
+def test_syns_sent_again_once_are_once_in_each_flow(tmp_path: Path) -> None:
+    for again, said in (
+        (1, "SYN or SYN-ACK sent again once in each flow"),
+        (2, "SYN or SYN-ACK sent again up to twice"),
+    ):
+        made = scenes(tmp_path, 2)
+        for scene in made:
+            scene.handshake(rtt_ms=20, lost_syns=again)
+            scene.download(5_000)
+        slow = next(row for row in findings(together(made)) if "handshake" in row.kind)
+        assert evidence(slow) == said

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tcpstall import Cause, Endpoint, Flow, Handshake
+from tcpstall.report.phrases import phrase, phrase_of_one
 from tcpstall.report.verdict import verdict
 from tests.report.flows import MS, flow, stall, text
 
@@ -112,6 +113,22 @@ def test_each_cause_has_a_phrase_without_figures_too(cause: Cause) -> None:
     said = text(*verdict(flow(stall(cause, 50), handshake=Handshake(False, 50 * MS)), width=160))
     assert cause.value in said
     assert "None" not in said
+
+
+def test_what_had_arrived_is_no_lost_data() -> None:
+    needless = stall(Cause.RETRANSMISSION, 50, detail="spurious")
+    assert phrase_of_one(flow(needless), needless).startswith("data that had arrived was sent again once")
+    lost = stall(Cause.RETRANSMISSION, 40, detail="timeout")
+    said = phrase(Cause.RETRANSMISSION, flow(needless, lost), [needless, lost])
+    assert said.startswith(
+        "lost data had to be repaired once (timeout), 40.0 ms; data that had arrived was sent again once"
+    )
+
+
+@pytest.mark.parametrize(("confidence", "said"), [(0.95, "was full"), (0.75, "was probably full")])
+def test_a_window_that_is_not_sure_was_probably_full(confidence: float, said: str) -> None:
+    one = stall(Cause.CWND_LIMITED, 50, detail="congestion-avoidance", confidence=confidence)
+    assert f"the congestion window {said}" in phrase(Cause.CWND_LIMITED, flow(one), [one])
 
 
 def busy_flow(**way: float | None) -> Flow:
