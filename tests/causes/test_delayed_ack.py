@@ -1,5 +1,7 @@
 """`delayed-ack`: the receiver's delayed ACK held the sender."""
 
+import pytest
+
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
 from tests.scene import Scene, Stall, between
 from tests.scene.network import Tap
@@ -154,3 +156,19 @@ def test_a_writer_that_filled_a_segment_up_by_itself_may_have_written_late_in_th
 @fires
 def test_writes_that_only_acks_let_go_waited_for_the_delayed_ack(scene: Scene) -> None:
     assert by_turns(scene, alone=True) == {True}
+
+
+@look_alike
+@pytest.mark.parametrize("closes", [False, True])
+def test_what_follows_a_fin_that_came_with_the_late_ack_may_answer_the_close(scene: Scene, closes: bool) -> None:
+    scene.handshake(rtt_ms=50)
+    scene.client_sends(800)
+    scene.server.now_ns = scene.server.acts_ns() + 60_000_000
+    scene.server_acks()
+    if closes:
+        scene.server.now_ns += 1_000_000
+        scene.server_closes()
+    scene.client_sends(42)
+    last = scene.flow("server")["stalls"][-1]
+    expected = ("app-limited", False, ["delayed-ack", "nagle"]) if closes else ("delayed-ack", True, ["nagle"])
+    assert (last["cause"], last["confidence"] >= 0.8, last["also"]) == expected

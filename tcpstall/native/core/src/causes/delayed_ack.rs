@@ -8,7 +8,8 @@
 //! Evidence  `in_flight_bytes`, `freed_by_packet`
 //! Source    RFC 9293 §3.8.6.3, RFC 5681 §4.2, RFC 8985 §7.3; Linux TCP_DELACK_MIN 40 ms, TCP_DELACK_MAX 200 ms,
 //!           `tcp_send_loss_probe`
-//! Abstains  no round trip known
+//! Abstains  no round trip known; where the peer's FIN reached the sender with the ACK or after it, the wait is `app-limited`, and
+//!           this cause is also possible
 //! Looks like `nagle`, `retransmission` (the timer was about to fire), `rwnd-limited` (a slow reader's ACK)
 
 use super::cause::Cause;
