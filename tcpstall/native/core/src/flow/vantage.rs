@@ -81,8 +81,8 @@ pub struct Vantage {
     last_span: Option<Nanos>,
     queue: Nanos,
     held_up: HeldUp,
-    /// Waits in a row whose data bore stamps from before them, and left at once as the peer's segment came.
-    ahead: u8,
+    /// Waits whose data bore stamps from before them, and left at once as the peer's segment came, less those without.
+    ahead: i8,
 }
 
 impl Vantage {
