@@ -42,6 +42,34 @@ def test_a_host_that_takes_acks_in_by_batches_shows_no_first_one(scene: Scene) -
     assert third_wait(scene, at_first=False) == "cwnd-limited"
 
 
+def confidence_before(scene: Scene, rest: int, *, at: int) -> float:
+    """Confidence of the first wait, of a full initial window, whose data leaves at that one of ten ACKs."""
+    scene.handshake(rtt_ms=20, timestamps=False)
+    scene.client_sends(147)
+    scene.server_sends(10 * 1_460, tso=1, push=False)
+    begin = scene.client.acts_ns()
+    for number in range(10):
+        scene.client.now_ns = scene.client.heard_ns = begin + 20_000 * number
+        scene.client_acks(upto=1_460 * (number + 1))
+        if number == at:
+            scene.server_sends(rest)
+    scene.client_acks()
+    (row,) = [row for row in scene.flow("server")["stalls"] if row["cause"] == "cwnd-limited"]
+    return float(row["confidence"])
+
+
+@fires
+def test_the_short_end_of_a_write_that_let_acks_pass_was_perhaps_held_back(scene: Scene) -> None:
+    """Nagle's algorithm may hold it while much is out (RFC 1122 §4.2.3.4); a full window opens at the first ACK."""
+    assert confidence_before(scene, 300, at=4) < 0.8
+
+
+@near_miss
+@pytest.mark.parametrize(("rest", "at"), [(300, 0), (1_460, 4)])
+def test_what_leaves_at_the_first_ack_or_a_whole_segment_was_not(scene: Scene, rest: int, at: int) -> None:
+    assert confidence_before(scene, rest, at=at) > 0.8
+
+
 def silence_after_acks(scene: Scene, *, wait_ms: float, last: int = 20 * 1_448) -> list[str]:
     """Causes where the ACK of the burst before still comes, then nothing, and a frame of new data leaves."""
     scene.handshake(rtt_ms=20)

@@ -36,8 +36,8 @@
 //!           was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the model has room
 //!           Never sure where by the model the sender still climbs back from an idle period; where the model has room for a segment
 //!           and nothing was lost, where a short answer to the peer followed, or the short end of a write once all was acknowledged
-//!           (Nagle's algorithm may hold that back too), nor away from the sender for less than half of a round trip: links that
-//!           deliver frames in clumps make such waits
+//!           or several ACKs had made room for it (Nagle's algorithm may hold that back too), nor away from the sender for less
+//!           than half of a round trip: links that deliver frames in clumps make such waits
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
@@ -133,7 +133,8 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     }
     match by_model(pause, limits) {
         Verdict::Yes(proof) => {
-            yes(proof.detail, if late { proof.confidence.min(KEEPS_BACK) } else { proof.confidence })
+            let unsure = late || tail_may_wait(pause);
+            yes(proof.detail, if unsure { proof.confidence.min(KEEPS_BACK) } else { proof.confidence })
         }
         other => {
             let proof = by_growth(pause, limits).or_else(|| by_report(pause)).or_else(|| by_count(pause, limits));
@@ -159,6 +160,13 @@ const ROOM: u32 = 2;
 fn let_acks_pass(pause: &Pause) -> bool {
     let calm = !pause.recovering && pause.loss_hints == 0 && pause.retransmissions == 0;
     pause.context.goes_at_first && pause.near_sender() && pause.let_pass >= ROOM && calm
+}
+
+/// The short end of a write left alone behind whole segments, and only after ACKs that had made room for it: stacks hold it back for
+/// as long as anything, or more than a few segments, is outstanding (RFC 1122 §4.2.3.4). Hosts that take in ACKs in batches look alike.
+fn tail_may_wait(pause: &Pause) -> bool {
+    let tail = pause.after.frames == 1 && pause.after.first_frame < pause.mss && pause.before.ends_whole(pause.mss);
+    pause.ended && pause.near_sender() && tail && pause.let_pass >= ROOM
 }
 
 /// Divisor of the flight: ACKs of so much that release nothing have met no full window.
