@@ -81,6 +81,25 @@ def test_a_receiver_acknowledges_at_once_what_it_has_already(
     assert details == ["spurious" if needless else "tail-loss"]
 
 
+@pytest.mark.parametrize(("after_ms", "repaired"), [(20, False), (61, True)], ids=["too-soon", "a-round-trip-later"])
+def test_no_answer_to_a_copy_comes_sooner_than_a_round_trip(scene: Scene, after_ms: float, repaired: bool) -> None:
+    """The timer fires while the ACK of the original is on its way; the answer follows it."""
+    without_stamps(scene)
+    scene.server_sends(800)
+    heard = scene.client.heard_ns
+    scene.server.now_ns += 254_000_000
+    scene.server_repeats(0, 800)
+    scene.client.heard_ns = heard
+    scene.client.now_ns = scene.server.now_ns + round((after_ms - 30) * 1e6)
+    scene.client_acks()
+    scene.wait_ms(5_000)
+    scene.request()
+    scene.server_sends(800)
+    scene.client_acks()
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 1e8]
+    assert ("retransmission" in {row["cause"] for row in rows}) == repaired
+
+
 def repeats_unheard(scene: Scene, timeouts: int, then_ms: float) -> None:
     """All ACKs of a flight are lost on the way; the timer sends its first segment again until one comes through."""
     scene.handshake(rtt_ms=60)

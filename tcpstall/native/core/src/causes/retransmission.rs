@@ -12,7 +12,8 @@
 //!           segment was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer),
 //!           `fast-retransmit` (SACK came, or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`,
 //!           `spurious` (the original had arrived, by a DSACK, by an echoed timestamp, by an ACK that met the copy on its way, or
-//!           beside a receiver without SACK by an ACK that came at once)
+//!           beside a receiver without SACK by an ACK that came at once, or by one that came too soon after the only copy for any
+//!           round trip)
 //! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux
 //!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  where the sender, having heard nothing since its only copy, went on with new data all the same: nothing had held it;
@@ -146,7 +147,17 @@ pub(super) fn repaired_at(pause: &Pause) -> Option<(Nanos, bool)> {
 
 /// Every copy in the pause was shown to be needless: the originals had arrived.
 pub(super) fn is_needless(pause: &Pause) -> bool {
-    pause.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
+    let shown = |repair: &PauseRepairs| repair.needless > 0 && repair.needless == repair.sent;
+    pause.repair.as_ref().is_some_and(|repair| shown(repair) || is_answered_too_soon(pause, repair))
+}
+
+/// All data was acknowledged sooner after the only copy than any round trip of the flow took: by the ACK of the original, which
+/// was late (RFC 8985 §6.2).
+fn is_answered_too_soon(pause: &Pause, repair: &PauseRepairs) -> bool {
+    let Some(copy) = repair.attempts.first().filter(|_| repair.sent == 1) else { return false };
+    let soon = |acked: Nanos| acked > copy.time && acked - copy.time < pause.rtt().scaled(TOO_SOON);
+    let measured = pause.rtt() > timers::TICK && !pause.unseen.blind && !pause.unseen.unmeasured;
+    measured && copy.trigger != Trigger::Unseen && pause.all_acked.is_some_and(soon)
 }
 
 /// All data had arrived, and the sender had no more: until the peer had answered, or at all, with copies that came sooner than any
@@ -218,6 +229,9 @@ pub(super) const REPAIRED: f32 = 0.75;
 const UNSEEN: f32 = 0.75;
 
 const RECOVERY: Proof = Proof { detail: details::RECOVERY, confidence: REPAIRED };
+
+/// Share of the shortest round trip within which no answer to a copy comes.
+const TOO_SOON: f64 = 0.5;
 
 /// Timeouts in one wait from which the first copy's answer was lost, too.
 const TIMEOUTS: usize = 2;
@@ -309,9 +323,10 @@ pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
     stages.into_iter().map(|(_, stage)| stage).collect()
 }
 
-/// Confidence that needless copies are the sender's: one that neither a timer nor a report triggered may be the path's.
+/// Confidence that needless copies are the sender's: one that neither a timer nor a report triggered may be the path's, and a
+/// path whose round trip fell may answer sooner than ever before.
 fn needless_of(repair: &PauseRepairs) -> f32 {
-    if repair.attempts.iter().all(is_unseen) { 0.75 } else { 0.85 }
+    if repair.needless == 0 || repair.attempts.iter().all(is_unseen) { 0.75 } else { 0.85 }
 }
 
 fn is_unseen(attempt: &Attempt) -> bool {
