@@ -129,3 +129,19 @@ def test_a_silence_long_after_the_last_copy_is_the_application_s(scene: Scene) -
 def test_one_needless_copy_shows_no_lost_ack(scene: Scene) -> None:
     repeats_unheard(scene, 1, then_ms=2_000)
     assert "retransmission" not in {stall.cause for stall in scene.stalls("server", "client")}
+
+
+@pytest.mark.parametrize("window", [None, 0])
+def test_a_window_that_shuts_after_the_acknowledged_fin_holds_nobody(scene: Scene, window: int | None) -> None:
+    scene.handshake(rtt_ms=60)
+    scene.request()
+    scene.server_sends(800)
+    scene.server.now_ns += 330_000_000
+    scene.server_repeats(0, 800)
+    scene.client_acks(sack=((0, 800),))
+    scene.wait_ms(2_500)
+    scene.server_closes()
+    scene.client_acks(window=window)
+    scene.wait_ms(10)
+    scene.client_closes()
+    assert scene.stalls("server", "client") == [Stall("retransmission", between(380, 400), "spurious")]

@@ -125,8 +125,12 @@ impl Builder {
     }
 
     /// Tracks when the peer's window closes and reopens. A window of 0 is closed (RFC 9293 §3.8.6.1, Linux
-    /// tcp_send_probe0); a window below a segment with nothing in flight is as good as closed.
+    /// tcp_send_probe0); a window below a segment with nothing in flight is as good as closed. After its FIN, with all data
+    /// acknowledged, the sender has nothing that a window could hold back (RFC 9293 §3.6).
     fn watch_window(&mut self, now: Nanos, half: &Half) {
+        if half.fin.is_some() && half.flight() == 0 && self.open.rare().closed.is_none() {
+            return;
+        }
         let usable = i64::from(half.mss()).min(self.largest_window / 2);
         // A window of unknown scale is open unless its field is 0, because only 0 is 0 at every shift (RFC 7323 §2.2).
         let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
