@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tcpstall.causes import Detail
 from tcpstall.findings.finding import Behind, Finding
-from tcpstall.units import counted, duration, number, per_second, percent, rate, size, times
+from tcpstall.units import counted, duration, number, per_second, percent, rate, ratio, size, times
 
 __all__ = ["evidence", "meanwhile", "names", "patience", "rate_of", "timed", "too_late", "unanswered"]
 
@@ -148,9 +148,10 @@ def _flow_control(finding: Finding) -> str:
 
 
 def _loss(finding: Finding) -> str:
-    share = percent(finding.retransmitted_bytes, finding.bytes)
+    copies, data = finding.retransmitted_bytes, finding.bytes
+    share = f"{ratio(copies, data)} times the data" if 0 < data < copies else percent(copies, data)
     kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
-    again = f"{size(finding.retransmitted_bytes)} sent again ({share})" if finding.retransmitted_bytes else "lost"
+    again = f"{size(copies)} sent again ({share})" if copies else "lost"
     late = f", {counted(finding.reordered_segments, 'segment')} reordered" if finding.reordered_segments else ""
     return f"{again}{late}{f': {kinds}' if kinds else ''}{_at_losses(finding)}"
 

@@ -219,3 +219,16 @@ def test_syns_sent_again_once_are_once_in_each_flow(tmp_path: Path) -> None:
             scene.download(5_000)
         slow = next(row for row in findings(together(made)) if "handshake" in row.kind)
         assert evidence(slow) == said
+
+
+@pytest.mark.parametrize(("again", "said"), [(1_000, "100 %"), (2_540, "2.5 times the data"), (50, "5 %")])
+def test_more_copies_than_data_are_told_as_a_multiple(scene: Scene, again: int, said: str) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(1_000, lost=True)
+    scene.wait_ms(300)
+    scene.server_repeats(0, 1_000)
+    scene.client_acks()
+    loss = next(row for row in findings(analyze(scene.capture("server"))) if row.kind == "loss")
+    told = evidence(dataclasses.replace(loss, retransmitted_bytes=again, bytes=1_000))
+    assert f" sent again ({said})" in told
