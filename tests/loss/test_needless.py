@@ -3,6 +3,7 @@
 import pytest
 
 from tests.scene import Scene, Stall, between
+from tests.scene.network import Tap
 
 
 @pytest.mark.parametrize(("after_ms", "waits"), [(0.4, 0), (320, 1)], ids=["sooner-than-any-timer", "by-a-timer"])
@@ -67,7 +68,7 @@ def test_a_copy_that_met_the_late_ack_of_the_last_data_on_its_way_repairs_nothin
     ids=["beside-the-receiver", "with-sack", "acknowledged-late", "at-the-sender"],
 )
 def test_a_receiver_acknowledges_at_once_what_it_has_already(
-    scene: Scene, tap: str, sack: bool, answer_ms: float, needless: bool
+    scene: Scene, tap: Tap, sack: bool, answer_ms: float, needless: bool
 ) -> None:
     """The receiver had held its ACK of a last small segment for longer than its sender's timer."""
     without_stamps(scene, sack=sack, rtt_ms=20)
