@@ -36,7 +36,7 @@ _LIVE = (20, 15_000_000, 250_000_000)
 """Pauses of a flow from which, and their least and largest mean (nanoseconds) with which, they may be those of a source
 that sends as things happen: a microphone, a camera or a screen does so from four to sixty times a second."""
 
-_DOUBTFUL = 0.6
+_DOUBTFUL = 0.8
 """Below this confidence a finding is said to be probable."""
 
 

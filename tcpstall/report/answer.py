@@ -18,7 +18,7 @@ __all__ = ["Finding", "amount", "findings", "loss", "notes", "remainder", "set_u
 _NOISE_SHARE = 100
 """A cause that owns less than this fraction (1/100) of the largest appears in the last line only."""
 
-_UNSURE = 0.6
+_UNSURE = 0.8
 """Below this confidence the answer says `probably`."""
 
 _SLOW_HANDSHAKE = 3
