@@ -189,3 +189,26 @@ def test_a_probe_that_meets_the_update_on_its_way_answers_nothing(scene: Scene) 
             scene.server_sends(8 * 1024)
             scene.client_acks(window=8 * 1024)
     assert causes(scene, "client") == ["rwnd-limited"]
+
+
+@fires
+def test_data_sent_again_beyond_a_window_that_shrank_answers_nothing(scene: Scene) -> None:
+    """A timer repeats it (RFC 1122 §4.2.2.16), here while the window update is still on its way."""
+    scene.handshake(rtt_ms=80, timestamps=False)
+    scene.client_sends(100)
+    for turn in range(4):
+        begin = turn * 32 * 1024
+        scene.server_sends(8 * 1024)
+        scene.client_acks(upto=begin + 7 * 1024, window=0)
+        scene.wait_ms(300)
+        unheard = scene.server.heard_ns
+        scene.client_acks(upto=begin + 7 * 1024, window=8 * 1024)
+        heard, scene.server.heard_ns = scene.server.heard_ns, unheard
+        scene.server.now_ns -= 19_000_000
+        scene.server_repeats(begin + 7 * 1024, 1024)
+        scene.server.heard_ns = heard
+        for _ in range(3):
+            scene.client_acks(window=8 * 1024)
+            scene.server_sends(8 * 1024)
+        scene.client_acks(window=8 * 1024)
+    assert "app-limited" not in causes(scene, "client")

@@ -121,7 +121,8 @@ impl Half {
         self.has_answered(segment);
         let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
         let end = self.offset(segment.seq) + i64::from(segment.payload);
-        if end - self.snd_nxt <= room {
+        // What had been sent before may go again at any time, by a timer: where the window shrank, beyond it (RFC 1122 §4.2.2.16).
+        if end - self.snd_nxt <= room.max(0) {
             return;
         }
         // Some senders scale the window of a SYN, too (RFC 7323 §2.2 says no).
