@@ -20,6 +20,7 @@
 //!           came, nor where nothing in flight was acknowledged until the time of the probe timer, nor away from the sender where
 //!           packets are missing before the next data, or where the last segment was whole and without PSH, as that of a sender
 //!           which marks the end of its data or whose modelled window it filled (but for silences longer than any path), nor where
+//!           the silence after the ACK of several whole segments was the smaller part of the wait (a busy host), nor where
 //!           a whole segment with PSH came next while data was out (Nagle's algorithm may have held the write that ended in it),
 //!           nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled
 //!           window holds: a window may have cut it
@@ -94,6 +95,15 @@ fn may_be_cut(pause: &Pause) -> bool {
     whole && pause.before.is_cut(pause.mss) && pause.followed_soon()
 }
 
+/// Several whole segments were out, the last without PSH or as many as before, and the silence after their ACK was the smaller part of
+/// the wait: a host that is busy, or whose stack is a process, runs that late, and goes on with what a window or a buffer had held.
+fn may_be_busy(pause: &Pause, limits: &Limits) -> bool {
+    let several = pause.mss_known && pause.segments_at_start > 1 && !pause.short_segment_out;
+    let whole = several && pause.before.ends_whole(pause.mss) && pause.after.first_frame >= pause.mss;
+    let held = pause.before.is_cut(pause.mss) || pause.context.plateau_rounds >= limits.plateau_rounds;
+    whole && held && pause.after_ack().is_some_and(|span| span + span < pause.duration())
+}
+
 /// The whole segment that came next had PSH, with data outstanding: an earlier write had ended within it, as Nagle's algorithm may
 /// have held that back until this one filled the segment up (lwIP's `tcp_write` keeps the mark).
 fn fills_held(pause: &Pause) -> bool {
@@ -101,7 +111,7 @@ fn fills_held(pause: &Pause) -> bool {
     whole && pause.after.first_pushed && pause.left_in_flight > 0 && !nagle::does_not_hold(pause)
 }
 
-fn judge(pause: &Pause, _: &Limits) -> Verdict {
+fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.first && !pause.from_start && pause.hole_before > 0 {
         // The capture lacks the beginning of the answer, which may have left long before.
         return Verdict::CannotTell(Missing::PACKETS);
@@ -169,7 +179,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         // A busy host may take a little longer to answer the ACK, and a window that whole segments filled had held the rest.
         let silent = pause.fell_silent() || !pause.before.ends_whole(pause.mss);
         let late = pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
-        let sure = pause.near_sender() && silent || late && !may_wait_in_mid_write(pause);
+        let sure =
+            (pause.near_sender() && silent || late && !may_wait_in_mid_write(pause)) && !may_be_busy(pause, limits);
         if !sure && may_be_cut(pause) {
             return Verdict::CannotTell(Missing::LIMIT);
         }
