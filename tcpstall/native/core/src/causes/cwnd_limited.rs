@@ -381,6 +381,8 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     let confidence = if clumps { confidence.min(0.75) } else { confidence };
     // A window counted in segments ends with a whole one.
     let confidence = if pause.short_segment_out { confidence.min(0.75) } else { confidence };
+    // The segment that emptied the buffer alone had PSH: a window as large as all that had been written is an accident.
+    let confidence = if pause.sent_all() { confidence.min(KEEPS_BACK) } else { confidence };
     // Slow start and the climb back after an idle period look alike.
     let confidence = if pause.old_window_known { confidence } else { confidence.min(0.7) };
     yes(detail, confidence)
