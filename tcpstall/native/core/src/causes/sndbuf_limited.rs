@@ -23,7 +23,8 @@
 //!           the data go after ACKs that had not or brought a segment or more, where the buffer was empty for most of the wait, or
 //!           where it was empty before most rounds and their data came later than a host answers, where several writes of one size
 //!           are out, of which more were out at other times, where other flights of the plateau were larger by a segment, where
-//!           Nagle's algorithm may hold the end of a write, or where few flights of whole segments show it: a congestion window
+//!           Nagle's algorithm may hold the end of a write, where one burst of no more whole segments than an initial window has came
+//!           before a smaller flight (a window begins so after an idle period), or where few flights of whole segments show it: a congestion window
 //!           grows as slowly; nor where flights of whole segments come from a sender that sets PSH on hardly any segment:
 //!           nothing shows then that all data has left, and a window that follows the delay stands as well; nor where a sender that
 //!           sets PSH on each segment shows flights of whole segments, however many: they may fill a window of its own that never
@@ -122,7 +123,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let confidence = if few { confidence.min(FEW_ROUNDS) } else { confidence };
     // A window that losses keep from growing is as small.
     let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
-    let confidence = if single { confidence.min(UNSURE) } else { confidence };
+    let confidence = if single || begins_alike(pause) { confidence.min(UNSURE) } else { confidence };
     let frames = pause.keeps_a_frame_back() || pause.context.cut_at.is_some() && pause.fills_frames();
     let queued = marked && !pause.near_sender();
     let messages = plateau && holds_messages(pause) && exceeds(most, pause);
@@ -145,6 +146,15 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 fn sends_one_by_one(pause: &Pause) -> bool {
     let full = pause.mss_known && !pause.short_segment_out && pause.flight_at_start == i64::from(pause.mss);
     full && pause.losses == 0 && pause.context.plateau_rounds >= ONE_BY_ONE
+}
+
+/// One burst of whole segments, no more than an initial window has, and the next flight was smaller by a segment: this answer reached the
+/// level once, as others did. After each idle period a congestion window begins anew so (RFC 5681 §4.1, RFC 6928).
+fn begins_alike(pause: &Pause) -> bool {
+    let whole = !pause.short_segment_out && pause.segments_at_start <= INITIAL_WINDOW;
+    let once = pause.before.bytes as i64 == pause.flight_at_start;
+    let ends = pause.context.next_flight.is_some_and(|next| next + i64::from(pause.mss) <= pause.flight_at_start);
+    whole && once && ends
 }
 
 /// Several writes of one size are in flight, and each ends within a segment: what a buffer holds is no multiple of a write.
