@@ -17,7 +17,7 @@ _MOST = 0.5
 
 _CLOCKS = (5, 10)
 """Steps back from which, and packets for each of them up to which, two clocks stamped the packets: one that is set back
-rests until it is set back again. The core judges a flow's waits by the same numbers (`flow/clock_steps.rs`)."""
+rests until it is set back again. The core judges a flow's waits by the same numbers (`flow/tap/clock_steps.rs`)."""
 
 
 def gap_first(first: Finding | None, analysis: Analysis, worst: Flow) -> str:

@@ -1,7 +1,7 @@
 //! Batches of segments, in the order of their times, on the way from the reader to the flows.
 
 use super::deal::{Dealer, Dealt};
-use crate::flow::clock_steps::SHORTEST_STEP;
+use crate::flow::tap::clock_steps::SHORTEST_STEP;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 use crate::wire::{Segment, tunnel::Tunnel};
@@ -102,7 +102,7 @@ pub(super) struct Batch {
     pub(super) tunnels: Notes<Tunnel>,
     /// The captures of the segments, where the stream has several.
     pub(super) files: Runs,
-    /// The interfaces of the segments, where any has one: see [`super::interfaces::Interfaces`].
+    /// The interfaces of the segments, where any has one: see [`crate::engine::reader::interfaces::Interfaces`].
     pub(super) interfaces: Runs,
     /// Packets were left out after these segments.
     pub(super) left_out: bool,

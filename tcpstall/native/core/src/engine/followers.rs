@@ -1,7 +1,9 @@
 //! Follows and judges the flows of shards on several processors, and puts their rows in order.
 
 mod again;
+pub(super) mod idleness;
 mod in_order;
+pub(super) mod judging;
 mod line;
 
 use std::collections::VecDeque;
@@ -11,16 +13,16 @@ use std::thread::Scope;
 use std::{mem, vec};
 
 pub(super) use self::again::Again;
+use self::idleness::Idleness;
 use self::in_order::Part;
 pub(super) use self::in_order::{InOrder, More};
+use self::judging::Judging;
 use self::line::{Ending, Line, follow, take};
 use super::batch::{Batch, BatchEnd};
 use super::deal::{BATCHES, Dealer, Load, SHARDS, of_shards};
-use super::idleness::Idleness;
-use super::judging::Judging;
 use super::shards::Numbers;
-use super::spare::Spare;
 use super::table::Table;
+use crate::engine::table::spare::Spare;
 use crate::results::FlowRow;
 use crate::time::Nanos;
 

@@ -1,35 +1,23 @@
 //! The pipeline: reads captures and returns rows as their flows end.
 
 mod batch;
-mod beginning;
-mod brief;
 mod deal;
-mod entry;
 mod filter;
 mod followers;
-mod idleness;
-mod interfaces;
-mod judging;
-mod key;
-mod lane;
 mod opener;
 mod pass;
 mod peek;
 mod reader;
-mod recent;
 mod record;
 mod sample;
 mod second_pass;
 mod sets;
 mod shards;
-mod source;
-mod spare;
 mod status;
 mod stream;
 mod table;
 mod taps;
 mod turns;
-mod waiting;
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -46,8 +34,8 @@ pub use self::taps::{TwoTaps, two_taps};
 
 use self::pass::Pass;
 use self::reader::Reader;
+use self::reader::source::{Source, SourceItem};
 use self::sets::in_order;
-use self::source::{Source, SourceItem};
 use crate::anonymise::Pseudonyms;
 use crate::capture::{Capture, CaptureError, Expansion, shown};
 use crate::causes::Limits;

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::lane::Lane;
 use super::opener::Opener;
 use super::status::CaptureStatus;
 use crate::capture::{CaptureError, Expansion, shown};
+use crate::engine::reader::lane::Lane;
 use crate::time::Nanos;
 
 /// Bytes of the beginning that are returned: a block of a tar archive.

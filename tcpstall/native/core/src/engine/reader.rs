@@ -1,18 +1,22 @@
 //! Reads the segments of a set of captures in batches, each in the order of its times.
 
 mod ending;
+pub(super) mod interfaces;
+pub(super) mod lane;
 mod merge;
+pub(super) mod recent;
+pub(super) mod source;
 
 use std::collections::VecDeque;
 
 pub(super) use self::ending::Ending;
+use self::interfaces::Interfaces;
+use self::lane::Lane;
+use self::recent::Recent;
+use self::source::{Source, SourceItem};
 use super::RunOptions;
 use super::batch::Batch;
-use super::interfaces::Interfaces;
-use super::lane::Lane;
-use super::recent::Recent;
 use super::sets::{Coming, NEVER, Sets};
-use super::source::{Source, SourceItem};
 use super::status::CaptureStatus;
 use crate::capture::CaptureError;
 use crate::capture::twice::twice;

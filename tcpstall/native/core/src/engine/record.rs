@@ -3,10 +3,10 @@
 use hashbrown::HashMap;
 
 use super::RunOptions;
-use super::entry::Over;
 use super::second_pass::{Witness, again};
 use super::shards::Shards;
 use crate::capture::CaptureError;
+use crate::engine::table::entry::Over;
 use crate::pause::{SeenSegment, SegmentKind, Watch};
 use crate::replay::record::{KeptSegments, MOST_KEPT, MOST_KEPT_TOGETHER};
 use crate::replay::{Passing, PassingKind, Record};

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 
 use super::RunOptions;
 use super::batch::Batch;
-use super::entry::Over;
 use super::reader::{Filled, Reader};
 use super::sets::in_order;
 use super::shards::Shards;
-use super::spare::Spare;
 use super::status::CaptureStatus;
 use crate::capture::CaptureError;
+use crate::engine::table::entry::Over;
+use crate::engine::table::spare::Spare;
 use crate::pause::{SeenSegment, Watch};
 use crate::wire::Segment;
 

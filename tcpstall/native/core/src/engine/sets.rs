@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use hashbrown::HashMap;
 
 use super::RunOptions;
-use super::lane::Lane;
 use super::status::CaptureStatus;
-use crate::flow::clock_steps::SHORTEST_STEP;
+use crate::engine::reader::lane::Lane;
+use crate::flow::tap::clock_steps::SHORTEST_STEP;
 use crate::time::Nanos;
 
 /// A time that never comes.

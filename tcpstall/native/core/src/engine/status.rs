@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::capture::{Capture, CaptureError, Compression, Format, LinkType};
-use crate::flow::clock_steps::ClockSteps;
+use crate::flow::tap::clock_steps::ClockSteps;
 use crate::results::capture_trust::CaptureTrust;
 use crate::time::Nanos;
 use crate::wire::Skip;

@@ -1,28 +1,34 @@
 //! A table of flows: they are found by their two ends, and finished when they are over.
 
+pub(super) mod beginning;
 mod begun;
+pub(super) mod brief;
 mod dealt;
+pub(super) mod entry;
 mod flights;
+pub(super) mod key;
 mod lingering;
 mod marks;
 mod open;
 mod pauses;
+pub(super) mod spare;
 mod tidy;
+pub(super) mod waiting;
 
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use self::beginning::Beginning;
+use self::entry::{Ended, Entry, Flow};
 use self::flights::Flights;
+use self::key::Key;
 use self::lingering::Lingering;
 pub(super) use self::open::Queues;
 use self::pauses::Pauses;
-use super::beginning::Beginning;
+use self::spare::Spare;
+use self::waiting::{TablePlace, Waiting};
 use super::deal::SHARDS;
-use super::entry::{Ended, Entry, Flow};
-use super::key::Key;
-use super::spare::Spare;
-use super::waiting::{TablePlace, Waiting};
 use crate::flow::State;
 use crate::pause::{SeenSegment, SegmentKind, Watch};
 use crate::time::Nanos;

@@ -1,14 +1,23 @@
 //! One connection: its handshake, its two directions of data, and its end.
 
+pub mod handshake;
+mod in_order;
+mod legs;
+mod opening;
+mod part;
+pub mod roles;
+pub mod silence;
+pub(super) mod steady;
+
+use self::handshake::Handshake;
+use self::roles::ends;
+use self::silence::PeerSilence;
 use super::end::{End, split};
 use super::events::{Acked, Sending};
 use super::half::Half;
-use super::handshake::Handshake;
-use super::min_rtt::Answer;
-use super::pending::PendingAck;
-use super::roles::ends;
-use super::silence::PeerSilence;
-use super::window::Scale;
+use super::half::pending::PendingAck;
+use super::half::window::Scale;
+use super::tap::min_rtt::Answer;
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment, VlanId};
 

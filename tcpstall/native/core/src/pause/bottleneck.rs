@@ -5,7 +5,7 @@
 //! been carrying data since the ACK before. Once that has lasted for a round trip without a break, nobody has waited
 //! for a whole window: the flight is above rate × base round trip.
 
-use crate::flow::{Acked, Half, vantage::OUTLASTS_SILENCE};
+use crate::flow::{Acked, Half, tap::vantage::OUTLASTS_SILENCE};
 use crate::time::Nanos;
 
 use super::LEAST_PAUSE;

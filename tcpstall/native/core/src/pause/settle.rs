@@ -12,8 +12,8 @@ use super::burst::{Burst, Clump};
 use super::evidence::Facts;
 use super::evidence::unseen::Unseen;
 use super::later::Later;
-use crate::flow::ack_arrival::AT_HOST;
-use crate::flow::clock_steps::ClockSteps;
+use crate::flow::tap::ack_arrival::AT_HOST;
+use crate::flow::tap::clock_steps::ClockSteps;
 use crate::flow::{Connection, End, Half};
 use crate::time::Nanos;
 

@@ -26,8 +26,8 @@ use super::over::Over;
 use super::pauses::Pauses;
 use super::spikes::Spikes;
 use crate::flow::{
-    Connection, End, Half, Sending, clock_steps::ClockSteps, connection::Effect, first_payload::FirstPayloads,
-    rounds::Rounds,
+    Connection, End, Half, Sending, connection::Effect, first_payload::FirstPayloads, rounds::Rounds,
+    tap::clock_steps::ClockSteps,
 };
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;

@@ -26,4 +26,5 @@ pub use rows::evidence::{Evidence, RareEvidence};
 pub use rows::receiver::Receiver;
 pub use rows::{BurstRow, FlowRow, StallRow};
 
-pub use crate::flow::{End, roles};
+pub use crate::flow::End;
+pub use crate::flow::connection::roles;

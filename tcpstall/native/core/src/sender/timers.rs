@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-pub use crate::flow::vantage::LONGEST_DELAYED_ACK;
+pub use crate::flow::tap::vantage::LONGEST_DELAYED_ACK;
 use crate::time::Nanos;
 
 /// Linux's floor for the variance part of the retransmission timer: TCP_RTO_MIN = HZ/5. RFC 6298 §2.4 says 1 s; the kernel differs.

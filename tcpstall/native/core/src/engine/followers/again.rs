@@ -11,7 +11,7 @@ use super::super::sets::{Coming, NEVER};
 use super::super::{CaptureStatus, RunOptions};
 use super::line::{Ending, Ends, take};
 use super::{BATCHES, Batch, Dealer, Done, Judging, Learnt, Spare, Table, Work};
-use crate::engine::lane::Lane;
+use crate::engine::reader::lane::Lane;
 use crate::time::Nanos;
 
 /// Capture that the follower reads by itself.

@@ -4,9 +4,9 @@ use std::mem;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
-use super::super::entry::Ended;
 use super::super::shards::{self, Taken};
 use super::{BATCHES, Batch, Done, Judging, SHARDS, Spare, Table, Work};
+use crate::engine::table::entry::Ended;
 use crate::results::FlowRow;
 use crate::time::Nanos;
 

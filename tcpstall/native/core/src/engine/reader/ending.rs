@@ -1,13 +1,13 @@
 //! Serialises the reader at the end of a set's files, and restores it when further files come.
 
 use super::super::batch::{Batch, Held};
-use super::super::interfaces::Interfaces;
-use super::super::lane::Pending;
-use super::super::recent::is_same;
-use super::super::source::Source;
+use super::interfaces::Interfaces;
+use super::lane::Pending;
 use super::merge::pull;
+use super::recent::is_same;
+use super::source::Source;
 use super::{Filled, Reader};
-use crate::flow::clock_steps::SHORTEST_STEP;
+use crate::flow::tap::clock_steps::SHORTEST_STEP;
 use crate::time::Nanos;
 use crate::wire::Segment;
 use crate::wire::fragment::Fragments;

@@ -1,10 +1,10 @@
 //! Merges captures of a set that overlap: their segments in order of time, each once.
 
 use super::super::batch::Batch;
-use super::super::lane::{Lane, Next, Pending, Pulled};
-use super::super::recent::is_same;
+use super::lane::{Lane, Next, Pending, Pulled};
+use super::recent::is_same;
 use super::{Filled, RECORDS, Reader, Step};
-use crate::flow::clock_steps::SHORTEST_STEP;
+use crate::flow::tap::clock_steps::SHORTEST_STEP;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::super::deal::SHARDS;
-use super::super::entry::{Ended, Entry};
 use super::super::table::{Queues, Table};
 use super::{Numbers, Shards};
+use crate::engine::table::entry::{Ended, Entry};
 use crate::time::Nanos;
 
 /// The flows of a stream at the end of its files, including finished flows that linger.

@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::super::batch::Batch;
-use super::super::entry::{Ended, Entry, Flow};
+use super::entry::{Ended, Entry, Flow};
 use super::flights::EVERY;
 use super::{STARTS_HELD, Table};
 use crate::time::Nanos;

@@ -1,6 +1,6 @@
 //! Limits the memory of all flows' data in flight.
 
-use super::super::waiting::Waiting;
+use super::waiting::Waiting;
 use crate::pause::Watch;
 
 /// Largest memory of all flows' data in flight, bytes: beyond it each flow keeps only its share.

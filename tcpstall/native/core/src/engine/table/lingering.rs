@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::super::deal::SHARDS;
 use super::super::sets::NEVER;
-use super::super::waiting::TablePlace;
+use super::waiting::TablePlace;
 use crate::time::Nanos;
 
 /// Capture time for which a finished connection stays: a FIN or data may be retransmitted after as long a pause (Linux

@@ -1,6 +1,6 @@
 //! Limits the memory of all flows' pauses.
 
-use super::super::waiting::Waiting;
+use super::waiting::Waiting;
 use crate::pause::Watch;
 
 /// Memory from which older pauses are packed, bytes: a pause takes a kilobyte before, a seventh of that afterwards. What

@@ -1,8 +1,8 @@
 //! Tests of which flows stay in the table and which are removed.
 
-use super::super::beginning::MOST;
-use super::super::brief::Brief;
-use super::super::entry::Over;
+use super::beginning::MOST;
+use super::brief::Brief;
+use super::entry::Over;
 use super::*;
 use crate::seq::SeqNo;
 use crate::wire::{Address, Endpoint};

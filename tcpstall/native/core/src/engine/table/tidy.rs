@@ -1,6 +1,6 @@
 //! Makes room: flows that were silent for longer than the others rest, or are removed.
 
-use super::super::waiting::{TablePlace, Turn, Waiting};
+use super::waiting::{TablePlace, Turn, Waiting};
 use super::{Ended, Entry, Flow, Table};
 use crate::time::Nanos;
 

@@ -1,11 +1,11 @@
 //! Applies the peer's segments when they reach the sender: acknowledgements, SACK reports and windows.
 
+use super::outstanding::Gone;
+use super::pending::PendingAck;
+use super::window::Scale;
 use super::{ABSURD_JUMP, Half, SeqNo, memory::TIGHT_ACKS};
 use crate::flow::events::Acked;
-use crate::flow::outstanding::Gone;
-use crate::flow::pending::PendingAck;
-use crate::flow::vantage::LONGEST_DELAYED_ACK;
-use crate::flow::window::Scale;
+use crate::flow::tap::vantage::LONGEST_DELAYED_ACK;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 

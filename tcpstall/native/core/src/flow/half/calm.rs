@@ -1,8 +1,8 @@
 //! The short way of an ACK at a calm half: it acknowledges new data, and can show nothing else.
 
+use super::window::Scale;
 use super::{ABSURD_JUMP, Half};
 use crate::flow::events::Acked;
-use crate::flow::window::Scale;
 use crate::time::Nanos;
 use crate::wire::Segment;
 

@@ -1,9 +1,9 @@
 //! Distinguishes copies of packets, made by a capture or a network, and late packets from retransmissions.
 
+use super::outstanding::COPY_AGE;
+use super::pending::PendingAck;
 use super::{Half, SOONEST_TIMER};
 use crate::flow::events::Sending;
-use crate::flow::outstanding::COPY_AGE;
-use crate::flow::pending::PendingAck;
 use crate::time::Nanos;
 use crate::wire::Segment;
 

@@ -2,7 +2,7 @@
 
 use super::Half;
 use crate::flow::events::Acked;
-use crate::flow::min_rtt::MinRtt;
+use crate::flow::tap::min_rtt::MinRtt;
 use crate::time::Nanos;
 
 impl Half {

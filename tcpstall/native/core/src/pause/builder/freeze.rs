@@ -1,7 +1,7 @@
 //! Freezes a pause at its end: its notes become evidence that does not change any more.
 
 use super::{Builder, PauseEnd};
-use crate::flow::tsval_clock::TsvalClock;
+use crate::flow::tap::tsval_clock::TsvalClock;
 use crate::flow::{Half, Short};
 use crate::pause::LEAST_PAUSE;
 use crate::pause::burst::Burst;

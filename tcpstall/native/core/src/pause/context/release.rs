@@ -2,7 +2,7 @@
 
 use super::super::pauses::Context;
 use super::super::{Facts, LEAST_PAUSE};
-use crate::flow::vantage::LONGEST_PATH;
+use crate::flow::tap::vantage::LONGEST_PATH;
 use crate::time::Nanos;
 
 /// Part of a wait, as a divisor, from which data that left by itself may well have met the tolerance after an ACK.

@@ -1,7 +1,7 @@
 //! Queries on a flow that has ended.
 
 use super::Finished;
-use crate::flow::{Connection, End, clock_steps::ClockSteps, first_payload::FirstPayloads, rounds::Rounds};
+use crate::flow::{Connection, End, first_payload::FirstPayloads, rounds::Rounds, tap::clock_steps::ClockSteps};
 use crate::pause::losses::Losses;
 use crate::pause::repairs::RepairTotals;
 use crate::pause::spikes::Spikes;

@@ -1,6 +1,6 @@
 //! Outcome of a connection that nobody answered, or whose peer fell silent for good.
 
-use crate::flow::silence::PeerSilence;
+use crate::flow::connection::silence::PeerSilence;
 use crate::flow::{Connection, End, State};
 use crate::json::{named, row};
 use crate::pause::Finished;

@@ -1,6 +1,6 @@
 //! Trust in a flow's labels: what its capture lacks, and how much the labels lose by it.
 
-use crate::flow::window::Scale;
+use crate::flow::half::window::Scale;
 use crate::flow::{Connection, End};
 use crate::json::{Print, Row, Text, named, row};
 use crate::pause::{Finished, Pauses};

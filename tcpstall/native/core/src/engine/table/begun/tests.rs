@@ -1,11 +1,11 @@
 //! A flow whose first segments were kept is the flow that was followed at once.
 
-use super::super::super::beginning::MOST;
-use super::super::super::entry::{Ended, Over};
-use super::super::super::spare::{Spare, TOGETHER};
-use super::super::super::waiting::Waiting;
 use super::super::FOLLOWED_IDLE;
 use super::*;
+use crate::engine::table::beginning::MOST;
+use crate::engine::table::entry::{Ended, Over};
+use crate::engine::table::spare::{Spare, TOGETHER};
+use crate::engine::table::waiting::Waiting;
 use crate::flow::End;
 use crate::seq::SeqNo;
 use crate::time::Nanos;
