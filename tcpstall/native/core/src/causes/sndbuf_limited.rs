@@ -23,13 +23,13 @@
 //!           the data go after ACKs that had not or brought a segment or more, where the buffer was empty for most of the wait, or
 //!           where it was empty before most rounds and their data came later than a host answers, where several writes of one size
 //!           are out, of which more were out at other times, where other flights of the plateau were larger by a segment, where
-//!           Nagle's algorithm may hold the end of a write, where one burst of no more whole segments than an initial window has came
-//!           before a smaller flight (a window begins so after an idle period), or where few flights of whole segments show it: a congestion window
-//!           grows as slowly; nor where flights of whole segments come from a sender that sets PSH on hardly any segment:
-//!           nothing shows then that all data has left, and a window that follows the delay stands as well; nor where a sender that
-//!           sets PSH on each segment shows flights of whole segments, however many: they may fill a window of its own that never
-//!           grows; nor away from the sender where its last full segment lacks PSH although the end of its data has it, where only
-//!           a plateau tells: BSD marks what empties the buffer, Linux not each time
+//!           Nagle's algorithm may hold the end of a write, where one burst of no more whole segments than an initial window has
+//!           came before a smaller flight (a window begins so after an idle period), or where few flights of whole segments show
+//!           it: a congestion window grows as slowly; nor where flights of whole segments come from a sender that sets PSH on
+//!           hardly any segment: nothing shows then that all data has left, and a window that follows the delay stands as well; nor
+//!           where a sender that sets PSH on each segment shows flights of whole segments, however many: they may fill a window of
+//!           its own that never grows; nor away from the sender where its last full segment lacks PSH although the end of its data
+//!           has it, where only a plateau tells: BSD marks what empties the buffer, Linux not each time
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
 use super::cause::Cause;
