@@ -22,6 +22,7 @@ _WHY = {
     "scale-inferred": "a window scale is inferred",
     "options-cut": "TCP options are cut off",
     "data-unseen": "{unseen} of its data was acknowledged but is not in the capture",
+    "window-overrun": "more was in flight than its windows allow, so ACKs are missing or a middlebox changed a SYN",
     "acks-unseen": "some of its data was acknowledged by ACKs that are not in the capture",
     "packets-left-out": "packets are missing where files or lines were left out",
     "clock-stepped": "packets are stamped earlier than those before them",

@@ -66,7 +66,9 @@ def test_flights_beyond_the_window_are_no_sure_send_buffer(dialogue: Dialogue, w
             dialogue.say("server", ms + part / 100, at=at, acks=100, payload=size, flags=flags)
         dialogue.say("client", ms + 0.2, at=100, acks=begin + 20_000, window=window)
     without_scale(dialogue)
-    waits = [stall for stall in over_ms(dialogue.flow(), "server", 15) if stall["cause"] == "sndbuf-limited"]
+    flow = dialogue.flow()
+    assert flow["trust"]["reasons"] == (["window-overrun"] if window == 9_000 else [])
+    waits = [stall for stall in over_ms(flow, "server", 15) if stall["cause"] == "sndbuf-limited"]
     lacks = {any("a middlebox changed a SYN" in missing for missing in stall["missing"]) for stall in waits}
     assert lacks == {window == 9_000}
     assert (max(stall["confidence"] for stall in waits) > 0.75) == (window == 60_000)

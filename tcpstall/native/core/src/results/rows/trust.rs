@@ -54,6 +54,8 @@ words! {
         OptionsCut = "options-cut",
         /// Acknowledged data is missing.
         DataUnseen = "data-unseen",
+        /// More was in flight than the windows allow that the SYNs scale: ACKs are missing, or a middlebox changed a SYN.
+        WindowOverrun = "window-overrun",
         /// Data was never acknowledged nor sent again: its ACKs are not in the capture.
         AcksUnseen = "acks-unseen",
         /// A paste leaves packets out.
@@ -197,8 +199,12 @@ impl TrustRow {
         let level = if touched >= MOST_ROUNDS { TrustLevel::Low } else { TrustLevel::Medium };
         // With one end only, the other end's data is missing by nature, not by a hole.
         self.because(touched >= SOME_ROUNDS && !self.one_sided, Reason::DataUnseen, level);
-        let unheard = flow.over.iter().flatten().any(|over| over.unheard)
-            || flow.pauses.iter().flat_map(Pauses::iter).any(|pause| pause.unseen.acks);
+        let unheard = flow.over.iter().flatten().any(|over| over.unheard);
+        let (unheard, overrun) =
+            flow.pauses.iter().flat_map(Pauses::iter).fold((unheard, false), |(unheard, overrun), pause| {
+                (unheard | pause.unseen.acks, overrun | pause.unseen.overrun)
+            });
+        self.because(overrun && !self.one_sided, Reason::WindowOverrun, TrustLevel::Medium);
         self.because(unheard && !self.one_sided, Reason::AcksUnseen, TrustLevel::Medium);
         self.because(flow.incomplete(), Reason::PacketsLeftOut, TrustLevel::Medium);
         self.because(self.clock_steps > 0, Reason::ClockStepped, TrustLevel::Medium);
