@@ -5,7 +5,10 @@ from collections.abc import Mapping
 
 from tcpstall.records import record
 
-__all__ = ["CaptureTrust", "Trust"]
+__all__ = ["SURE", "CaptureTrust", "Trust"]
+
+SURE = 0.8
+"""Confidence from which a label is stated flatly: what is less sure is a guess, and is said to be probable."""
 
 
 @record(frozen=True, slots=True)

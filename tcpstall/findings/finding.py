@@ -8,6 +8,7 @@ from tcpstall.causes import Detail
 from tcpstall.model.endpoint import Endpoint, Side
 from tcpstall.model.losses import Losses
 from tcpstall.records import record
+from tcpstall.trust import SURE
 
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Behind", "Example", "Finding", "WaitedFor", "read"]
 
@@ -35,9 +36,6 @@ _FEW = 2
 _LIVE = (20, 15_000_000, 250_000_000)
 """Pauses of a flow from which, and their least and largest mean (nanoseconds) with which, they may be those of a source
 that sends as things happen: a microphone, a camera or a screen does so from four to sixty times a second."""
-
-_DOUBTFUL = 0.8
-"""Below this confidence a finding is said to be probable."""
 
 
 @record(frozen=True, slots=True)
@@ -234,7 +232,7 @@ class Finding:
     @property
     def is_doubtful(self) -> bool:
         """True where the labels that the finding rests on are little better than a guess."""
-        return self.kind not in _COUNTED and self.confidence is not None and self.confidence < _DOUBTFUL
+        return self.kind not in _COUNTED and self.confidence is not None and self.confidence < SURE
 
     @property
     def weight_ns(self) -> int:

@@ -11,15 +11,13 @@ from tcpstall.report.outcome import headline
 from tcpstall.report.path import reached_link
 from tcpstall.report.phrases import phrase
 from tcpstall.report.waits import by_cause, real_stalls
+from tcpstall.trust import SURE
 from tcpstall.units import counted, duration, number, percent
 
 __all__ = ["Finding", "amount", "findings", "loss", "notes", "remainder", "set_up", "together"]
 
 _NOISE_SHARE = 100
 """A cause that owns less than this fraction (1/100) of the largest appears in the last line only."""
-
-_UNSURE = 0.8
-"""Below this confidence the answer says `probably`."""
 
 _SLOW_HANDSHAKE = 3
 """Round trips beyond which a handshake is a finding of its own."""
@@ -145,7 +143,7 @@ def _doubt(stalls: Sequence[Stall]) -> str:
     """`probably: ` or with the runner-up, where the labels are not sure."""
     span = sum(stall.duration_ns for stall in stalls) or 1
     sure = sum(stall.confidence * stall.duration_ns for stall in stalls) / span
-    if not stalls or sure >= _UNSURE or stalls[0].cause in (Cause.UNEXPLAINED, Cause.CAPTURE_GAP):
+    if not stalls or sure >= SURE or stalls[0].cause in (Cause.UNEXPLAINED, Cause.CAPTURE_GAP):
         return ""
     others = dict.fromkeys(other.value for stall in stalls for other in stall.also[:1])
     return f"probably (else {' or '.join(others)}): " if others else "probably: "

@@ -8,6 +8,7 @@ from tcpstall.facts import filled_window, mostly
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.outcome import handshake_phrase, never_acknowledged
 from tcpstall.report.path import busy_path, busy_path_of
+from tcpstall.trust import SURE
 from tcpstall.units import counted, duration, number, per_second, times
 
 __all__ = ["candidates", "phrase", "phrase_of_one"]
@@ -18,12 +19,8 @@ _UNSCALED = 65_535
 _USUAL_SEGMENT = 1_448
 """A window this close to it cannot grow by another segment, bytes."""
 
-
 _CANDIDATES = 2
 """Candidates named where no cause could be decided."""
-
-_SURE = 0.8
-"""Confidence from which a wait's cause is stated flatly."""
 
 _START = (Detail.INITIAL_WINDOW, Detail.SLOW_START)
 
@@ -73,7 +70,7 @@ def _slow_start(flow: Flow, stalls: Sequence[Stall]) -> str:
 def _full_congestion_window(flow: Flow, stalls: Sequence[Stall]) -> str:
     narrower = _details(stalls)
     how = f"{counted(len(stalls), 'round trip')}{f' ({narrower})' if narrower else ''}"
-    seems = "was" if any(stall.confidence >= _SURE for stall in stalls) else "was probably"
+    seems = "was" if any(stall.confidence >= SURE for stall in stalls) else "was probably"
     return f"the congestion window {seems} full{_at_level(stalls)}, {how}"
 
 

@@ -154,10 +154,15 @@ pub(super) fn is_needless(pause: &Pause) -> bool {
 /// All data was acknowledged sooner after the only copy than any round trip of the flow took: by the ACK of the original, which
 /// was late (RFC 8985 §6.2).
 fn is_answered_too_soon(pause: &Pause, repair: &PauseRepairs) -> bool {
-    let Some(copy) = repair.attempts.first().filter(|_| repair.sent == 1) else { return false };
-    let soon = |acked: Nanos| acked > copy.time && acked - copy.time < pause.rtt().scaled(TOO_SOON);
+    let seen = repair.only_copy().is_some_and(|copy| !is_unseen(copy));
     let measured = pause.rtt() > timers::TICK && !pause.unseen.blind && !pause.unseen.unmeasured;
-    measured && copy.trigger != Trigger::Unseen && pause.all_acked.is_some_and(soon)
+    seen && measured && answered_after(pause, repair).is_some_and(|span| span < pause.rtt().scaled(TOO_SOON))
+}
+
+/// Time from the only copy to the ACK of all data, where that came later.
+fn answered_after(pause: &Pause, repair: &PauseRepairs) -> Option<Nanos> {
+    let (copy, acked) = repair.only_copy().zip(pause.all_acked)?;
+    Some(acked - copy.time).filter(|span| *span > Nanos::ZERO)
 }
 
 /// All data had arrived, and the sender had no more: until the peer had answered, or at all, with copies that came sooner than any
@@ -185,9 +190,8 @@ pub(super) fn is_repairing(pause: &Pause) -> bool {
 /// The sender sent a copy once, heard nothing, and sent new data all the same: nothing had held it back. After a timeout the
 /// copy fills the window (RFC 5681 §3.1); behind a probe the next data goes as soon as it is written (RFC 8985 §7.4).
 pub(super) fn went_on_unheard(pause: &Pause) -> bool {
-    let once = pause.repair.as_ref().filter(|repair| repair.sent == 1);
-    let last = once.and_then(|repair| repair.attempts.iter().map(|attempt| attempt.time).max());
-    let later = last.is_some_and(|last| pause.end - last > LEAST_PAUSE);
+    let once = pause.repair.as_ref().and_then(|repair| repair.only_copy());
+    let later = once.is_some_and(|copy| pause.end - copy.time > LEAST_PAUSE);
     let silent = pause.acks == 0 && pause.peer_bytes == 0 && pause.loss_hints == 0;
     let seen = !pause.unseen.acks && !pause.unseen.bare_acks && !pause.acks_lost;
     pause.ended && pause.after.bytes > 0 && later && silent && seen && !pause.recovering && pause.hole.is_none()
@@ -335,10 +339,9 @@ fn is_unseen(attempt: &Attempt) -> bool {
 
 /// The only copy was a probe, and all data was acknowledged later than a round trip after it: a segment that fills a gap is
 /// acknowledged at once (RFC 5681 §4.2), so that the ACK may be a late one of the original.
-fn is_answered_late(attempt: &Attempt, pause: &Pause) -> bool {
-    let alone = pause.repair.as_ref().is_some_and(|repair| repair.sent == 1);
-    let late = |acked: Nanos| acked - attempt.time > pause.rtt().scaled(1.5) + timers::TICK;
-    alone && pause.all_acked.is_some_and(late)
+fn is_answered_late(pause: &Pause) -> bool {
+    let late = |span: Nanos| span > pause.rtt().scaled(1.5) + timers::TICK;
+    pause.repair.as_ref().and_then(|repair| answered_after(pause, repair)).is_some_and(late)
 }
 
 fn proof(attempt: &Attempt, pause: &Pause) -> Proof {
@@ -351,7 +354,7 @@ fn proof(attempt: &Attempt, pause: &Pause) -> Proof {
         Trigger::Timeout if is_overdue(pause, attempt) => UNSEEN,
         Trigger::Timeout => 0.95,
         Trigger::Fast => 0.85,
-        Trigger::TailProbe if is_answered_late(attempt, pause) => UNSEEN,
+        Trigger::TailProbe if is_answered_late(pause) => UNSEEN,
         Trigger::TailProbe => 0.9,
         Trigger::Unseen => 0.6,
     };

@@ -102,7 +102,7 @@ pub(super) struct Batch {
     pub(super) tunnels: Notes<Tunnel>,
     /// The captures of the segments, where the stream has several.
     pub(super) files: Runs,
-    /// The interfaces of the segments, where any has one: see [`crate::engine::reader::interfaces::Interfaces`].
+    /// The interfaces of the segments, where any has one: see [`super::reader::interfaces::Interfaces`].
     pub(super) interfaces: Runs,
     /// Packets were left out after these segments.
     pub(super) left_out: bool,

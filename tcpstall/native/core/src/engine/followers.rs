@@ -22,7 +22,7 @@ use super::batch::{Batch, BatchEnd};
 use super::deal::{BATCHES, Dealer, Load, SHARDS, of_shards};
 use super::shards::Numbers;
 use super::table::Table;
-use crate::engine::table::spare::Spare;
+use super::table::spare::Spare;
 use crate::results::FlowRow;
 use crate::time::Nanos;
 

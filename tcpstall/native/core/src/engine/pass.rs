@@ -7,15 +7,15 @@ use std::{mem, thread};
 
 use super::batch::Batch;
 use super::deal::{BATCHES, Dealer};
+use super::followers::judging::Judging;
 use super::followers::{Again, Followers, InOrder, More};
 use super::reader::{Filled, Reader};
 use super::shards::{Numbers, Shards};
 use super::stream::{StreamState, put_down};
+use super::table::entry::{Ended, Over};
+use super::table::spare::{Spare, TOGETHER};
 use super::turns::{Turns, Way};
 use super::{Follower, RunOptions};
-use crate::engine::followers::judging::Judging;
-use crate::engine::table::entry::{Ended, Over};
-use crate::engine::table::spare::{Spare, TOGETHER};
 use crate::results::FlowRow;
 
 /// Packets between two reports of progress.

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use super::opener::Opener;
+use super::reader::lane::Lane;
 use super::status::CaptureStatus;
 use crate::capture::{CaptureError, Expansion, shown};
-use crate::engine::reader::lane::Lane;
 use crate::time::Nanos;
 
 /// Bytes of the beginning that are returned: a block of a tar archive.

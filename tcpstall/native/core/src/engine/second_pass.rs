@@ -9,9 +9,9 @@ use super::reader::{Filled, Reader};
 use super::sets::in_order;
 use super::shards::Shards;
 use super::status::CaptureStatus;
+use super::table::entry::Over;
+use super::table::spare::Spare;
 use crate::capture::CaptureError;
-use crate::engine::table::entry::Over;
-use crate::engine::table::spare::Spare;
 use crate::pause::{SeenSegment, Watch};
 use crate::wire::Segment;
 

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use hashbrown::HashMap;
 
 use super::RunOptions;
+use super::reader::lane::Lane;
 use super::status::CaptureStatus;
-use crate::engine::reader::lane::Lane;
 use crate::flow::tap::clock_steps::SHORTEST_STEP;
 use crate::time::Nanos;
 

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::reader::interfaces::Interfaces;
 use super::reader::{Ending, Reader};
 use super::shards::{KeptFlows, Shards};
-use crate::engine::reader::interfaces::Interfaces;
-use crate::engine::table::entry::Entry;
+use super::table::entry::Entry;
 use crate::state::{self, StateError};
 
 /// State that the reading of the next files continues from.

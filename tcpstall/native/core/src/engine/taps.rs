@@ -9,10 +9,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
+use super::reader::source::{Source, SourceItem};
 use super::status::CaptureStatus;
+use super::table::key::Key;
 use super::{Filter, RunOptions};
-use crate::engine::reader::source::{Source, SourceItem};
-use crate::engine::table::key::Key;
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
 

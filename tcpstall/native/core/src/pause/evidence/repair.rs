@@ -69,3 +69,10 @@ pub struct PauseRepairs {
     /// The first retransmission.
     pub(in super::super) first: FirstCopy,
 }
+
+impl PauseRepairs {
+    /// The attempt, if the data was sent again only once.
+    pub fn only_copy(&self) -> Option<&Attempt> {
+        self.attempts.first().filter(|_| self.sent == 1)
+    }
+}

@@ -17,8 +17,7 @@ const COARSE: Nanos = Nanos::from_millis(50);
 const WAITS: i8 = 3;
 const MISSED: i8 = 2;
 
-/// Least length of such a wait, in times within which an end answers: data that leaves by
-/// chance meets the peer's segment less often.
+/// Least length of such a wait, in times within which an end answers: data that leaves by chance meets the peer's segment less often.
 const LONG: i64 = 4;
 
 impl Vantage {
