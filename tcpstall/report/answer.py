@@ -62,7 +62,7 @@ def findings(flow: Flow) -> list[Finding]:
         time_ns = flow.time_ns.get(cause, 0)
         windows = _windows_above(all_stalls, time_ns)
         stalls = windows or own_pauses(all_stalls)
-        what = _doubt(stalls) + phrase(cause, flow, stalls)
+        what = _doubted(stalls, phrase(cause, flow, stalls))
         summary = "the application's own window was full" if windows else cause.summary
         found.append(Finding(cause, time_ns, what, _advice(flow, stalls) or cause.advice, summary))
     return found
@@ -139,14 +139,15 @@ def _handshake_stands_out(flow: Flow) -> bool:
     return span is not None and round_trip is not None and span > _SLOW_HANDSHAKE * round_trip
 
 
-def _doubt(stalls: Sequence[Stall]) -> str:
-    """`probably: ` or with the runner-up, where the labels are not sure."""
+def _doubted(stalls: Sequence[Stall], told: str) -> str:
+    """What is `told`, after `probably: ` or with the runner-up where the labels are not sure: said once, and first."""
     span = sum(stall.duration_ns for stall in stalls) or 1
     sure = sum(stall.confidence * stall.duration_ns for stall in stalls) / span
     if not stalls or sure >= SURE or stalls[0].cause in (Cause.UNEXPLAINED, Cause.CAPTURE_GAP):
-        return ""
+        return told
     others = dict.fromkeys(other.value for stall in stalls for other in stall.also[:1])
-    return f"probably (else {' or '.join(others)}): " if others else "probably: "
+    doubt = f"probably (else {' or '.join(others)}): " if others else "probably: "
+    return doubt + told.replace(" was probably ", " was ")
 
 
 def _advice(flow: Flow, stalls: Sequence[Stall]) -> str:

@@ -131,6 +131,12 @@ def test_a_window_that_is_not_sure_was_probably_full(confidence: float, said: st
     assert f"the congestion window {said}" in phrase(Cause.CWND_LIMITED, flow(one), [one])
 
 
+def test_the_doubt_is_said_once() -> None:
+    one = stall(Cause.CWND_LIMITED, 50, detail="congestion-avoidance", confidence=0.75, also=(Cause.SNDBUF_LIMITED,))
+    said = text(*verdict(flow(one), width=160))
+    assert "probably (else sndbuf-limited): the congestion window was full" in said
+
+
 def busy_flow(**way: float | None) -> Flow:
     path = {"bottleneck_bytes_per_s": 1_195_504, "bdp_bytes": 24_005, "queue_delay_ns": 94_700_000} | way
     whole = flow()
