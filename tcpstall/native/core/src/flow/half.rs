@@ -31,6 +31,7 @@ pub use self::steady::{SteadyAck, SteadyHalf};
 use self::window::{Scale, Unscaled};
 use super::events::Sending;
 use super::tap::ack_clock::AckClock;
+use super::tap::ack_round::AckRound;
 use super::tap::disorder::{Ahead, Disorder};
 use super::tap::ip_id::IpId;
 use super::tap::shortest::Shortest;
@@ -91,6 +92,8 @@ pub struct Half {
     pub vantage: Vantage,
     /// Rounds of a sender whose distance no packet has proven.
     pub(super) clock: Option<Box<AckClock>>,
+    /// The last round that ended sooner than the distance allows.
+    pub(super) round: Option<Box<AckRound>>,
     /// Round trip from the tap to the peer and back, by this sender's data.
     pub peer_distance: Shortest,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.

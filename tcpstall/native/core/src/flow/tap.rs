@@ -3,6 +3,7 @@
 
 pub mod ack_arrival;
 pub(super) mod ack_clock;
+pub mod ack_round;
 pub mod clock_steps;
 pub mod disorder;
 pub mod ip_id;

@@ -22,7 +22,7 @@ use super::losses::Losses;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repairs::Repairs;
-use crate::flow::{End, Half};
+use crate::flow::{End, Half, tap::ack_round::AckRound};
 use crate::packet_no::PacketNo;
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
@@ -348,6 +348,11 @@ impl Builder {
             return left.flight == 0;
         }
         self.pauses.push(self.freeze(ending, half, cwnd, left));
+        if let Some(first) = half.first_ack(ending.time)
+            && let Some(later) = self.pauses.learns_of_newest()
+        {
+            later.first_ack = Some(first);
+        }
         let Some(pause) = self.pauses.newest() else { return left.flight == 0 };
         // In recovery more may be in flight than the window will allow: the flight comes down segment by segment (RFC
         // 6937).
@@ -364,6 +369,12 @@ impl Builder {
         self.missing_ids = ending.missing_ids;
         self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
         left.flight == 0
+    }
+
+    /// The same, as a round: how long it took is known when the next one begins.
+    pub(super) fn round(&self) -> AckRound {
+        let Burst { bytes, last_frame, pushed, .. } = self.burst;
+        AckRound::of(bytes, last_frame, pushed, self.open.acks)
     }
 
     /// The burst that is still open.

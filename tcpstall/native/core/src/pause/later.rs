@@ -5,6 +5,7 @@ use super::evidence::Facts;
 use super::evidence::repair::PauseRepairs;
 use super::evidence::unseen::Unseen;
 use super::hole::Hole;
+use crate::flow::tap::ack_round::FirstAck;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
@@ -19,6 +20,8 @@ pub(super) struct Later {
     pub(super) unseen_before_next: bool,
     /// Bytes and packet of the ACK that ended the pause: the capture holds that ACK after the data that it released.
     pub(super) heard: Option<(i64, PacketNo)>,
+    /// The first ACK of the burst, which had not reached the sender by the distance that was known.
+    pub(super) first_ack: Option<FirstAck>,
     /// Time when SACK blocks first reported the hole of the pause.
     pub(super) hole_reported: Option<Nanos>,
     /// The data in that hole had only been overtaken.
@@ -62,6 +65,18 @@ impl Later {
             unseen: Unseen { before_next: pause.unseen.before_next || self.unseen_before_next, ..pause.unseen },
             ..pause
         }
+    }
+}
+
+impl Facts {
+    /// The pause, settled with the tap's distance, at which the `first` ACK of the burst may have reached the sender before
+    /// the data that ended the pause.
+    pub(super) fn with_first_ack(self, first: FirstAck) -> Facts {
+        let bytes = self.left_in_flight - first.left;
+        if bytes <= 0 || first.span + self.tolerance() < self.distance {
+            return self;
+        }
+        released_by(bytes, first.packet, self)
     }
 }
 

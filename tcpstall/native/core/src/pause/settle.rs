@@ -10,6 +10,7 @@ mod whole_burst;
 use self::some::replace_some;
 use super::burst::{Burst, Clump};
 use super::evidence::Facts;
+use super::evidence::slowest_ack::SlowestAck;
 use super::evidence::unseen::Unseen;
 use super::later::Later;
 use crate::flow::tap::ack_arrival::AT_HOST;
@@ -57,6 +58,7 @@ pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts:
             pause.before = befores.next().copied().unwrap_or_default();
         }
         pause.after = befores.peek().copied().copied().unwrap_or_default();
+        let first_ack = later.and_then(|later| later.first_ack);
         if let Some(later) = later {
             *pause = later.added_to(pause.clone());
         }
@@ -66,6 +68,9 @@ pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts:
         }
         pause.unseen = whole.unseen(pause);
         pause.base_rtt = whole.connection.base_rtt_at(pause.end);
+        if let Some(first) = first_ack {
+            *pause = pause.clone().without_earlier_acks().with_first_ack(first);
+        }
         pause.lost_before_tap = whole.lost_before_tap(pause);
         pause.left_together = whole.left_together(pause);
         if pause.left_together && whole.in_clumps {
@@ -78,7 +83,7 @@ pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts:
             *pause = pause.clone().with_whole_burst();
         }
         pause.unseen.placed_later |= pause.unseen.blind && whole.proven;
-        pause.unseen.unplaced |= pause.unseen.placed_later;
+        pause.unseen.unplaced |= pause.unseen.placed_later || first_ack.is_some() && pause.peer_bytes == 0;
         true
     });
     let pauses = coverage::settle(pauses, shown.connection.has_spoken(shown.sender.peer()));
@@ -236,6 +241,34 @@ impl Facts {
             reopened: self.reopened.map(moved),
             hole: self.hole.map(|hole| hole.moved(moved)),
             recovered: self.recovered.map(|recovered| Box::new(recovered.moved(moved))),
+            ..self
+        }
+    }
+}
+
+impl Facts {
+    /// The pause, settled with the tap's distance, without the ACKs that had reached the sender before it began.
+    fn without_earlier_acks(self) -> Facts {
+        if self.acks == 0 || self.last_ack.is_none_or(|last| last > self.start()) {
+            return self;
+        }
+        let segments = (self.acked as u64).div_ceil(u64::from(self.mss.max(1))) as u32;
+        let held = self.segments_at_start.saturating_sub(segments);
+        Facts {
+            acks: 0,
+            slowest_ack: SlowestAck::default(),
+            acked: 0,
+            acked_in_time: 0,
+            last_ack: None,
+            last_ack_packet: None,
+            all_acked: None,
+            room_since: None,
+            flight_at_start: (self.flight_at_start - self.acked).max(0),
+            segments_at_start: held,
+            segments_held: held,
+            let_pass: 0,
+            room_at_start: self.room_at_start.map(|room| room + self.acked),
+            room_held: self.room_at_start.map(|room| room + self.acked),
             ..self
         }
     }

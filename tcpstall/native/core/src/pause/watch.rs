@@ -195,7 +195,7 @@ impl Watch {
             self.left_out_after = None;
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
-        let heard_unseen = self.connection.hears(segment, sender);
+        let heard_unseen = self.connection.hears(segment, sender, || self.builders[sender].round());
         self.receives_acks(segment, sender);
         self.takes_in_after_acks(segment, sender, overdue, heard_unseen)
     }

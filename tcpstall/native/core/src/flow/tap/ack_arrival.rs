@@ -1,5 +1,6 @@
 //! Infers when a sender received the packets that passed the tap towards it.
 
+use super::ack_round::AckRound;
 use crate::flow::connection::Connection;
 use crate::flow::end::End;
 use crate::flow::half::Half;
@@ -24,15 +25,15 @@ impl Connection {
     }
 
     /// Learns the tap's distances from the segment, and the packets that its sender has received, before the ACKs that
-    /// reached the sender are applied. True if the sender had received a packet that the tap has not seen.
+    /// reached the sender are applied; `round` is its last burst. True if the sender had received a packet that the tap has not seen.
     #[inline(always)]
-    pub fn hears(&mut self, segment: &Segment, sender: End) -> bool {
+    pub fn hears(&mut self, segment: &Segment, sender: End, round: impl FnOnce() -> AckRound) -> bool {
         let unseen = segment.payload > 0 && self.half_mut(sender).vantage.has_unseen(segment);
         self.measure(segment, sender);
         if segment.payload > 0 {
             let Connection { handshake, halves, .. } = self;
             let half = &mut halves[sender];
-            half.has_heard(segment, || handshake.answered().filter(|_| sender == End::Server));
+            half.has_heard(segment, || handshake.answered().filter(|_| sender == End::Server), round);
             if !half.is_placed() {
                 half.is_clocked(segment);
             }
@@ -108,7 +109,12 @@ impl Half {
     /// window: their distance would have to be below half of `answered`, the time in which a kernel answered the SYN. Data
     /// after a silence as long as the distance follows the ACK whose window it needed: a slow host took longer for the SYN.
     #[inline(always)]
-    pub fn has_heard(&mut self, segment: &Segment, answered: impl FnOnce() -> Option<Nanos>) {
+    pub fn has_heard(
+        &mut self,
+        segment: &Segment,
+        answered: impl FnOnce() -> Option<Nanos>,
+        round: impl FnOnce() -> AckRound,
+    ) {
         if segment.timestamps.is_some() {
             return;
         }
@@ -119,6 +125,7 @@ impl Half {
             return;
         }
         self.has_answered(segment);
+        self.ends_round(segment, round);
         let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
         let end = self.offset(segment.seq) + i64::from(segment.payload);
         // What had been sent before may go again at any time, by a timer: where the window shrank, beyond it (RFC 1122 §4.2.2.16).

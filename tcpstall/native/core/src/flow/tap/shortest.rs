@@ -82,6 +82,12 @@ impl Shortest {
         self.samples
     }
 
+    /// An answer after `span` took hardly longer than the smallest.
+    #[inline]
+    pub(super) fn is_usual(&self, span: Nanos) -> bool {
+        self.least.is_some_and(|least| span - least <= slack(least))
+    }
+
     /// Number of answers that speak for the level before the last answer. Neither an application nor a timer delays the answer
     /// in the handshake: another one that took as long shows that both took the path's time.
     #[inline]

@@ -54,6 +54,8 @@ pub struct Vantage {
     proof: Proof,
     /// The estimate was inferred from rounds of burst and silence.
     clocked: bool,
+    /// An ACK without payload took no longer than the estimate, or hardly.
+    confirmed: bool,
     /// Excess of the usual answer over the least.
     spread: Nanos,
     /// Difference between consecutive answers.
@@ -197,6 +199,18 @@ impl Vantage {
         if self.shortest.get().is_none_or(|least| span < least) {
             self.sample(now, span);
         }
+    }
+
+    /// The same, by an ACK without payload: neither an application nor a busy host has made the estimate longer than the path.
+    #[inline]
+    pub fn is_at_most_by_kernel(&mut self, now: Nanos, span: Nanos) {
+        self.is_at_most(now, span);
+        self.confirmed |= self.shortest.is_usual(span);
+    }
+
+    /// An ACK without payload has taken as long as the estimate, or hardly longer.
+    pub(in crate::flow) fn is_confirmed(&self) -> bool {
+        self.confirmed
     }
 
     /// Takes in such a measurement by an application's answer, which may have waited for it.

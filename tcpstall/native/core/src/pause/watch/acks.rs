@@ -103,7 +103,9 @@ impl Watch {
         half.settle(half.is_all_acked() && self.builders[sender].has_learnt(half, &self.models[sender]));
         if let Some(ToPeer { time, span, proves }) = to_peer {
             let peer = self.connection.half_mut(sender.peer());
-            if proves || peer.syn_seen {
+            if proves {
+                peer.vantage.is_at_most_by_kernel(time, span);
+            } else if peer.syn_seen {
                 peer.vantage.is_at_most(time, span);
             } else {
                 peer.vantage.is_at_most_with_thought(time, span);

@@ -110,7 +110,7 @@ impl Watch {
             self.connection.hears_again(segment, sender, answered);
         } else {
             run.timestamps = segment.timestamps;
-            self.connection.hears(segment, sender);
+            self.connection.hears(segment, sender, || self.builders[sender].round());
         }
         self.joins_run(segment, sender, answered)
     }
@@ -127,7 +127,7 @@ impl Watch {
             self.connection.hears_again(segment, sender, answered);
         } else {
             run.timestamps = segment.timestamps;
-            self.connection.hears(segment, sender);
+            self.connection.hears(segment, sender, || self.builders[sender].round());
         }
         let received = self.receives_acks(segment, sender);
         if received && !(self.builders[sender].is_plain() && self.connection.continues(segment, sender)) {
