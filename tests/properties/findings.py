@@ -20,7 +20,7 @@ DISTURBED: Known = {
     PROBE_MERGED: {f"timeout {tap}": ["large frames", "frames of 17 segments"] for tap in ("server", "client")},
     LOST_AND_LATE: {"timeout client": ["a fifth stamped before its neighbour", LATE]},
     LATE_SEGMENTS: {"paced server": [LATE], "long_window_limited client": [LATE]},
-    OPTIONS_CUT: {"closed_window client": ["cut to 68 bytes"], "fast_retransmit client": ["cut to 68 bytes"]},
+    OPTIONS_CUT: {"closed_window client": ["cut to 68 bytes"]},
 }
 
 TIMEOUT = "without the packet that a timeout sent again, the silence and the climb after it look like an idle restart"

@@ -209,3 +209,33 @@ def test_a_segment_at_each_report_is_no_pace(scene: Scene) -> None:
     _first, *others = (row for row in scene.flow("server")["stalls"] if row["sender"] == "server")
     assert {row["cause"] for row in others} <= {"cwnd-limited", "retransmission"}
     assert all(row["confidence"] <= 0.75 for row in others)
+
+
+def kind_of_repair(scene: Scene, *, duplicates: int) -> tuple[str, float]:
+    """Detail and confidence without SACK: duplicate ACKs, data that earlier ACKs had let go, and the repair."""
+    scene.client.sack = scene.server.sack = False
+    scene.handshake(rtt_ms=40, timestamps=False)
+    scene.request()
+    scene.server_sends(3 * 1_460, tso=1, push=False)
+    scene.server_sends(1_460, lost=True, push=False)
+    scene.server_sends(6 * 1_460, tso=1, push=False)
+    for segments in (1, 2, 3, *[3] * duplicates):
+        scene.client_acks(upto=segments * 1_460)
+    scene.server_sends(6 * 1_460, tso=1, push=False)
+    scene.server_repeats(3 * 1_460, 1_460)
+    scene.client_acks()
+    scene.server_sends(8 * 1_460, tso=1)
+    scene.client_acks()
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "retransmission"]
+    return rows[0]["detail"], rows[0]["confidence"]
+
+
+@fires
+def test_duplicate_acks_report_a_loss_whatever_left_before_the_repair(scene: Scene) -> None:
+    """A host that takes ACKs in by batches sends what the first of them let go, and then the repair (RFC 5681 §3.2)."""
+    assert kind_of_repair(scene, duplicates=3) == ("fast-retransmit", 0.75)
+
+
+@near_miss
+def test_two_duplicate_acks_report_none(scene: Scene) -> None:
+    assert kind_of_repair(scene, duplicates=2) == ("recovery", 0.6)

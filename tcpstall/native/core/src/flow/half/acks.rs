@@ -148,7 +148,12 @@ impl Half {
     /// Enough reports of a loss have come for a repair to begin: SACK blocks, or without SACK three duplicate ACKs (RFC
     /// 5681 §3.2).
     pub fn may_repair(&self) -> bool {
-        self.sack_permitted || self.has_holes() || self.duplicates >= DUPLICATES
+        self.sack_permitted || self.is_loss_reported()
+    }
+
+    /// The receiver reports a loss: by SACK blocks above a hole, or without SACK by three duplicate ACKs, whatever was sent since.
+    pub fn is_loss_reported(&self) -> bool {
+        self.has_holes() || self.duplicates >= DUPLICATES
     }
 
     /// Time of the newest data.

@@ -21,7 +21,7 @@ impl Builder {
         if unheard {
             self.was_unheard(start);
         }
-        let hints = self.open.rare().loss_hints > 0 || half.has_holes();
+        let hints = self.open.rare().loss_hints > 0 || half.is_loss_reported();
         let again = Again {
             segment,
             half,
