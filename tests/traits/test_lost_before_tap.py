@@ -46,6 +46,41 @@ def test_after_the_end_of_a_write_the_silence_is_the_applications(scene: Scene) 
     assert broken_off(scene, 201, push=True)[-1:] == ["app-limited"]
 
 
+def unfinished(scene: Scene, *, lost: bool, push: bool = False) -> str:
+    """Cause at the receiver of 291 ms, no Linux timer's, that a whole segment ends; the sender numbers its packets."""
+    acquainted(scene, rest_ms=60)
+    scene.request()
+    scene.server_sends(5 * SEGMENT, tso=1, push=push)
+    if lost:
+        scene.server_sends(SEGMENT, lost=True, push=False)
+    scene.client_acks()
+    scene.wait_ms(301)
+    if lost:
+        scene.server_repeats(11 * SEGMENT, SEGMENT)
+    else:
+        scene.server_sends(SEGMENT)
+    scene.client_acks()
+    scene.server_sends(2 * SEGMENT)
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 150e6]
+    return str(rows[-1]["cause"])
+
+
+@fires
+def test_a_number_that_never_came_in_mid_write_was_the_segment_that_a_timer_sent_again(scene: Scene) -> None:
+    """Stacks that count in ticks of 500 or 10 ms add those to a timer, and four deviations."""
+    assert unfinished(scene, lost=True) == "retransmission"
+
+
+@near_miss
+def test_where_no_number_is_missing_nothing_was_lost(scene: Scene) -> None:
+    assert unfinished(scene, lost=False) != "retransmission"
+
+
+@look_alike
+def test_behind_the_end_of_a_write_nothing_shows_that_more_was_queued(scene: Scene) -> None:
+    assert unfinished(scene, lost=True, push=True) == "app-limited"
+
+
 def answered(scene: Scene, lost: int) -> list[bool]:
     """Sureness of the server's thought before an answer of which the first segments never reached the receiver."""
     acquainted(scene, rest_ms=50)

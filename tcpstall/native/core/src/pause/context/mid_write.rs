@@ -39,10 +39,11 @@ impl Facts {
 
     /// The write broke off: away from the sender all data was acknowledged in the middle of a write, whose end carries
     /// PSH (RFC 9293 §3.9.1.2), and after a timeout a single segment followed (RFC 5681 §3.1). The data between was
-    /// lost before the tap.
+    /// lost before the tap; where the sender numbers its packets, the numbers lack it.
     pub fn broke_off(&self) -> bool {
         let single = self.after.bytes <= u64::from(self.mss);
-        !self.numbered && self.before.is_cut(self.mss) && single && self.may_hide_timeout()
+        let lost = !self.numbered || self.lost_before_tap > 0 && self.hole_before == 0;
+        lost && self.before.is_cut(self.mss) && single && self.may_hide_timeout()
     }
 
     /// Away from the sender all data was acknowledged, and new data came after a timer's time.
