@@ -7,6 +7,7 @@ use super::cause::Cause;
 use super::details;
 use super::judge::{Parts, PausePart, judge};
 use super::limits::Limits;
+use super::nagle;
 use super::retransmission;
 use super::rule::Verdict;
 use crate::pause::{Facts, Pause};
@@ -58,7 +59,8 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
             }
             None => around_recovery(pause, limits, whole, threshold),
         };
-        return before_report(pause, limits, parts, threshold);
+        let parts = before_report(pause, limits, parts, threshold);
+        return behind_held_tail(pause, parts, threshold);
     }
     if whole.cause == Cause::AppLimited && whole.proof.detail != details::APPLICATION_WINDOW {
         return around_peer(pause, whole, threshold);
@@ -116,6 +118,22 @@ fn before_report(pause: &Pause, limits: &Limits, mut parts: Parts, threshold: Na
     } else if let Some(reported) = reported_in_answer(pause).filter(|at| *at - start > threshold) {
         repair.start = reported.min(end);
     }
+    parts
+}
+
+/// Splits off the wait in which Nagle's algorithm held the end of a write behind a flight, before anything showed that a part of
+/// the flight was lost: the sender would have waited for that round trip without the loss too.
+fn behind_held_tail(pause: &Pause, mut parts: Parts, threshold: Nanos) -> Parts {
+    let (start, until) = (pause.start(), nagle::held_until_repair(pause));
+    let Some(until) = until.filter(|until| *until - start > threshold) else { return parts };
+    let Some(repair) = parts.first_mut().filter(|part| part.cause == Cause::Retransmission) else { return parts };
+    if repair.start > start || repair.end - until <= threshold {
+        return parts;
+    }
+    let mut held = PausePart { end: until, cause: Cause::Nagle, proof: nagle::BEFORE_REPAIR, ..repair.clone() };
+    held.also.insert(0, Cause::Retransmission);
+    repair.start = until;
+    parts.insert(0, held);
     parts
 }
 

@@ -6,7 +6,8 @@
 //!           one of known size up (`filled-up`; where many are in flight, not at an ACK, which lets whole segments go by itself);
 //!           or the short end of a write left alone, at the ACK after which nothing was out, with room in both windows before, if
 //!           only since an earlier ACK (`write-tail`); or an application writes on a beat, and only whole segments leave while data
-//!           is out; or, from a sender that holds the end of each write behind any data, a whole segment stayed unacknowledged
+//!           is out; or, before anything showed a loss, ACKs of whole segments without PSH released nothing, and the short end left
+//!           alone once the loss was repaired (`write-tail`); or, from a sender that holds the end of each write behind any data, a whole segment stayed unacknowledged
 //!           until the next write (`tail-held`). Not with more than one short segment in flight: their sender holds none back; but
 //!           where each of these left behind a whole one, a short one that left alone at the ACK after which nothing was out had
 //!           been held
@@ -23,8 +24,9 @@ use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
-use crate::pause::Pause;
+use crate::pause::{Pause, Trigger};
 use crate::sender::cwnd::INITIAL_WINDOW;
+use crate::time::Nanos;
 use crate::traits::{Nagle, Observed};
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
@@ -226,6 +228,29 @@ fn holds_rest(pause: &Pause) -> bool {
     let whole = pause.before.ends_whole(pause.mss) && !marked;
     any_data && rests && open && whole && !pause.recovering && pause.hole.is_none()
 }
+
+/// Time until which nothing but the held end of a write made the sender wait, where a loss then stretched the wait: ACKs of the
+/// flight came and released nothing, although both windows had room and more was queued, as missing PSH shows; once all was
+/// acknowledged, a short segment left alone. Until a report of the loss, or the last ACK before the timer, no loss was known.
+pub(super) fn held_until_repair(pause: &Pause) -> Option<Nanos> {
+    let repair = pause.repair.as_deref()?;
+    let first = repair.attempts.first()?;
+    let until = match first.trigger {
+        Trigger::Fast => first.time,
+        Trigger::Timeout | Trigger::TailProbe => first.time - first.waited,
+        Trigger::Unseen => return None,
+    };
+    let known = pause.recovering || pause.hole.and_then(|hole| hole.reported).is_some_and(|at| at <= pause.start());
+    let open = pause.has_room() == Some(true) && pause.closed.is_none() && pause.segments_at_start < pause.cwnd;
+    let alone = pause.after.frames == 1 && pause.after.first_frame < pause.mss && !pause.after.closes;
+    let tail = alone && pause.left_in_flight == 0 && pause.released_by_ack() && pause.peer_bytes == 0;
+    let queued = pause.before.is_cut(pause.mss) && pause.after.first_pushed;
+    let held = tail && queued && pause.mss_known && !does_not_hold(pause);
+    (held && open && !known && repair.first.acks > 0).then_some(until)
+}
+
+/// The end of a write was held until a loss showed: no trait is needed, but a lowered window may have held it as well.
+pub(super) const BEFORE_REPAIR: Proof = Proof { detail: details::WRITE_TAIL, confidence: UNSURE };
 
 /// Fewest segments that a cap on bursts releases (RFC 5681 §4.1 and RFC 3390: an initial window of two to four).
 const FEWEST: u32 = 2;

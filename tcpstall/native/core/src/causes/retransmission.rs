@@ -7,7 +7,8 @@
 //!           single segment, or ended with a window of one segment, less than the initial window. It ends where everything is
 //!           acknowledged, or the recovery point; a wait whose repairs began for different reasons is split, and so is the wait
 //!           before the first report of a loss: until then a window or the buffer held the sender, or nothing did, where its own
-//!           tap shows that it had no more until the peer answered
+//!           tap shows that it had no more until the peer answered; and so is the wait until that report, or until the last ACK
+//!           before the timer, where Nagle's algorithm held the short end of a write
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost
 //!           segment was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer),
 //!           `fast-retransmit` (SACK came, or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`,

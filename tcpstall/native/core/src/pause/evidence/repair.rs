@@ -67,7 +67,7 @@ pub struct PauseRepairs {
     /// Bytes in flight when the first lost segment was first sent, that segment included.
     pub congestion_point: Option<i64>,
     /// The first retransmission.
-    pub(in super::super) first: FirstCopy,
+    pub first: FirstCopy,
 }
 
 impl PauseRepairs {
