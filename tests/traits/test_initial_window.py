@@ -26,3 +26,37 @@ def test_a_first_flight_that_never_grows_is_a_buffer(scene: Scene, tap: Tap) -> 
     scene.handshake(rtt_ms=20)
     scene.download(100_000, tso=1, send_buffer=5 * 1_448)
     assert causes(scene, tap) == ["sndbuf-limited"]
+
+
+def fourth_answer(scene: Scene, tap: Tap, first: int, *, push: bool = False) -> str:
+    """Cause of the wait after an answer's first segments, which their ACKs let a whole one and the rest follow."""
+    scene.handshake(rtt_ms=20)
+    for size in (500, 700, 600):
+        scene.request()
+        scene.server_sends(size)
+        scene.client_acks()
+    scene.request()
+    scene.server_sends(first * 1_448, tso=1, push=push)
+    scene.client_acks()
+    scene.server_sends(1_448, push=False)
+    scene.client_acks()
+    scene.server_sends(800)
+    scene.client_acks()
+    rows = [row for row in scene.flow(tap)["stalls"] if row["sender"] == "server"]
+    return str(next(row["cause"] for row in rows if row["evidence"]["in_flight_bytes"] == first * 1_448))
+
+
+@fires
+def test_three_segments_in_mid_write_fill_a_window_though_the_rest_shows_no_growth(scene: Scene) -> None:
+    """A full buffer is sent to its end, which has PSH."""
+    assert fourth_answer(scene, "server", 3) == "cwnd-limited"
+
+
+@near_miss
+def test_six_segments_are_no_usual_initial_window(scene: Scene) -> None:
+    assert fourth_answer(scene, "server", 6) == "unexplained"
+
+
+@look_alike
+def test_three_segments_with_psh_may_be_all_that_was_written(scene: Scene) -> None:
+    assert fourth_answer(scene, "server", 3, push=True) != "cwnd-limited"

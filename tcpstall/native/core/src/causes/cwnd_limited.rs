@@ -14,12 +14,13 @@
 //!           and wakes no writer, released whole segments; or exchange after exchange the first burst stops where the window has
 //!           room for less than another frame of offloaded segments; or, away from the sender, as many segments were out as the
 //!           modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an initial window ended
-//!           within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier one was; or,
-//!           away from the sender, bursts that all ended within a write brought more from round trip to round trip from the write's
-//!           beginning on; or, away from the sender, data that was lost before the tap fills the modelled window of slow start up;
-//!           or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at
-//!           most; or, before the first loss, they grow by a twentieth from round trip to round trip (twice, or once from the end
-//!           of slow start); or five waits or more of a flow are for it, and nothing but the model shows a buffer in a single one.
+//!           within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier one was (less
+//!           sure without that growth, where a flight larger than any before had four segments at most); or, away from the sender,
+//!           bursts that all ended within a write brought more from round trip to round trip from the write's beginning on; or,
+//!           away from the sender, data that was lost before the tap fills the modelled window of slow start up; or flights fill
+//!           the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most; or, before
+//!           the first loss, they grow by a twentieth from round trip to round trip (twice, or once from the end of slow start); or
+//!           five waits or more of a flow are for it, and nothing but the model shows a buffer in a single one.
 //!           Not where ACKs of half of the flight released nothing for longer than paths and hosts vary; nor where, at the sender,
 //!           the data left by itself long after ACKs that had made room for more, nor after several ACKs that came together, from a
 //!           sender whose full windows opened at the first of such ACKs; nor in slow start where flights stand over
@@ -88,16 +89,23 @@ fn climbs_back(pause: &Pause) -> bool {
 
 /// More was queued behind a small flight, its ACK let the sender go on, and the next flight was larger, as no earlier one was:
 /// a congestion window grows so, from an initial one that the model does not know (RFC 3390) or below what was written.
+/// Where the rest of the write shows no growth, the largest flight so far is less sure, of as few segments as initial windows have.
 fn by_queue(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let waits = pause.in_mid_write() && pause.released_soon() && pause.peer_bytes == 0 && !pause.flight_unknown;
     // What had left before the ACK came, by the TSval that it echoes, waited for something else.
     let open = pause.has_room() == Some(true) && pause.closed.is_none() && !pause.left_before_ack;
     let small = pause.from_start && pause.losses == 0 && pause.segments_held < INITIAL_WINDOW;
     let next = pause.context.next_flight.is_some_and(|next| next >= pause.flight_at_start + i64::from(pause.mss));
-    let grows = next && pause.context.read.most_before <= pause.segments_held && is_outgrown(pause);
+    let before = pause.context.read.most_before;
+    let grows = next && is_outgrown(pause) && before <= pause.segments_held;
+    let few = before < pause.segments_held && pause.segments_held <= RFC_5681;
     let stands = pause.context.plateau_rounds >= limits.plateau_rounds;
-    (waits && open && small && grows && !stands).then_some(Proof { detail: details::SLOW_START, confidence: 0.7 })
+    let held = waits && open && small && !stands && (grows || few);
+    held.then_some(Proof { detail: details::SLOW_START, confidence: if grows { 0.7 } else { 0.6 } })
 }
+
+/// Largest initial window of RFC 5681 §3.1, segments.
+pub(super) const RFC_5681: u32 = 4;
 
 /// More was queued behind each burst, the window had room, and from round trip to round trip more arrived.
 fn by_rounds(pause: &Pause) -> Option<Proof> {

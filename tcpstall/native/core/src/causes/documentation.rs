@@ -37,6 +37,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("stand over {} rounds", limits.plateau_rounds),
             format!("less than {} of a round trip", part(cwnd_limited::CLUMPS)),
             format!("for {} segments at most", word(MOST_PER_ACK)),
+            format!("had {} segments at most", word(cwnd_limited::RFC_5681)),
         ],
         Cause::RwndLimited => vec![
             // RFC 9293 §3.8.6.2.1.
