@@ -2,6 +2,7 @@
 
 mod phase;
 mod steady;
+mod undo;
 
 pub use self::phase::CongestionPhase;
 pub use self::steady::Stance;
@@ -57,6 +58,8 @@ pub struct Cwnd {
     left_slow_start: bool,
     /// Window and ssthresh before the last loss, in case the loss is undone.
     before_loss: Option<(f64, f64)>,
+    /// The last loss was none, and the sender's data has yet to show whether the window came back.
+    perhaps_undone: bool,
     /// The window if each ACK counts for two segments at most.
     two_per_ack: TwoPerAck,
 }
@@ -86,6 +89,7 @@ impl Default for Cwnd {
             hystart: HyStart::default(),
             left_slow_start: false,
             before_loss: None,
+            perhaps_undone: false,
             two_per_ack: TwoPerAck::default(),
         }
     }
@@ -127,7 +131,11 @@ impl Cwnd {
 
     /// Phase of the congestion control now.
     pub fn phase(&self) -> CongestionPhase {
-        match (self.recover.or(self.lost_until), self.window < self.ssthresh, self.grown) {
+        match (
+            self.recover.or(self.lost_until).filter(|_| !self.perhaps_undone),
+            self.window < self.ssthresh,
+            self.grown,
+        ) {
             (Some(_), _, _) => CongestionPhase::Recovery,
             (None, true, false) => CongestionPhase::Initial,
             (None, true, true) => CongestionPhase::SlowStart,
@@ -278,7 +286,7 @@ impl Cwnd {
         self.losses += 1;
         self.two_per_ack = TwoPerAck::default();
         self.from_unknown = false;
-        self.before_loss = Some((self.window, self.ssthresh));
+        (self.before_loss, self.perhaps_undone) = (Some((self.window, self.ssthresh)), false);
         let before = self.window_at_loss(out);
         self.cubic.on_loss(before);
         self.full_at_loss = Some(before).filter(|before| f64::from(self.most_out) >= FULL_AT_LOSS * before);
@@ -299,7 +307,7 @@ impl Cwnd {
     /// Takes in a retransmission timeout: slow start begins again from one segment (RFC 5681 §3.1).
     pub fn on_timeout(&mut self, out: u32, snd_nxt: i64) {
         if self.recover.or(self.lost_until).is_none() {
-            self.before_loss = Some((self.window, self.ssthresh));
+            (self.before_loss, self.perhaps_undone) = (Some((self.window, self.ssthresh)), false);
         }
         // Linux tcp_enter_loss: further timeouts of the same loss keep the threshold of the first.
         if self.recover.or(self.lost_until).is_none() {
@@ -319,17 +327,6 @@ impl Cwnd {
         self.before_idle = None;
         self.unconfirmed = None;
         self.cubic.restart();
-    }
-
-    /// Undoes the last loss, which was none: restores the state before it (Linux tcp_undo_cwnd_reduction).
-    pub fn undo(&mut self) {
-        if let Some((window, ssthresh)) = self.before_loss.take() {
-            self.window = self.window.max(window);
-            self.ssthresh = ssthresh;
-            self.recover = None;
-            self.lost_until = None;
-            self.losses -= 1;
-        }
     }
 
     /// Takes in that the application writes after `idle` with nothing in flight: Linux halves the window once per
@@ -385,6 +382,7 @@ impl Cwnd {
 
     /// Takes in that `out` segments stayed in flight through a wait: the window is no smaller.
     pub fn at_least(&mut self, out: u32) {
+        self.shows_undoing(f64::from(out));
         self.window = self.window.max(f64::from(out));
     }
 }

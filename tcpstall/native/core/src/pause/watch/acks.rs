@@ -82,7 +82,7 @@ impl Watch {
             builder.begins_at(half.srtt);
         }
         if builder.on_ack(&acked, half, model) {
-            model.undo();
+            model.may_undo();
         }
         let sample = AckSample {
             snd_una: half.snd_una,

@@ -49,7 +49,7 @@ impl Watch {
             builder.begins_at(half.srtt);
         }
         if builder.on_calm_ack(&acked, half) {
-            model.undo();
+            model.may_undo();
         }
         let sample = AckSample {
             snd_una: half.snd_una,
