@@ -181,10 +181,12 @@ fn tail_may_wait(pause: &Pause) -> bool {
 pub(super) const LET_PASS: i64 = 2;
 
 /// ACKs of half of the flight released nothing. Each makes room in a congestion window, and Linux defers no frame for
-/// longer than until a third of the window has room (`tcp_tso_should_defer`).
+/// longer than until a third of the window has room (`tcp_tso_should_defer`). Away from the sender the path lasts no longer than
+/// the soonest answer that the tap has seen.
 fn let_half_pass(pause: &Pause) -> bool {
     let half = pause.left_in_flight > 0 && LET_PASS * pause.acked >= pause.flight_at_start;
-    let Some(since) = pause.room_since.filter(|_| half && pause.losses == 0 && pause.near_sender()) else {
+    let seen = pause.near_sender() || pause.after_ack().is_some_and(|span| span > pause.distance);
+    let Some(since) = pause.room_since.filter(|_| half && pause.losses == 0 && seen) else {
         return false;
     };
     let tolerance = pause.tolerance();
