@@ -164,6 +164,52 @@ def test_flights_that_stay_smaller_without_a_loss_show_a_window_that_fell(scene:
     assert "cwnd-limited" in in_two_acks(scene, *[10] * 4, *[5] * 6)
 
 
+def acked_by_three(scene: Scene, first: int) -> float:
+    """Milliseconds of a window where eleven segments stand, after so many first, and an ACK of three releases three."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(first * SEGMENT, tso=1, push=False)
+    acked = first - 11
+    if acked:
+        scene.client_acks(upto=acked * SEGMENT)
+    for _ in range(48):
+        acked += 3
+        scene.client_acks(upto=acked * SEGMENT)
+        scene.wait_ms(0.1)
+        scene.server_sends(3 * SEGMENT, tso=1, push=False)
+    return scene.lost_ms("server", "server")["cwnd-limited"]
+
+
+@fires
+def test_no_buffer_shrinks_to_the_flights_that_stand(scene: Scene) -> None:
+    assert acked_by_three(scene, 14) > 100
+
+
+@look_alike
+def test_flights_that_stand_from_the_first_on_may_be_a_small_stacks_buffer(scene: Scene) -> None:
+    assert acked_by_three(scene, 11) == 0
+
+
+def wavering(scene: Scene, *first: int) -> list[str]:
+    """Causes of the waits, at the server, in flights of so many segments and then of two to four, each acknowledged."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for segments in (*first, *(2, 3, 4) * 4):
+        scene.server_sends(segments * SEGMENT, tso=1, push=False)
+        scene.client_acks()
+    return causes(scene, "server")
+
+
+@fires
+def test_at_the_sender_small_flights_that_waver_below_two_larger_ones_are_a_windows(scene: Scene) -> None:
+    assert wavering(scene, 10, 20) == ["cwnd-limited"]
+
+
+@near_miss
+def test_one_larger_flight_may_be_a_first_write_beyond_the_buffer(scene: Scene) -> None:
+    assert "unexplained" in wavering(scene, 10)
+
+
 HALF_MS = 1.5
 """Time in which an ACK reaches the server."""
 

@@ -13,7 +13,7 @@ const PLATEAU_SHARE: f64 = 0.05;
 const DRIPS: usize = 2;
 const DRIPS_SHARE: usize = 8;
 /// Divisor of the flight below which an ACK frees no third of a buffer.
-const DRIP: i64 = 10;
+const DRIP: i64 = 3;
 /// Segments in flight needed for that test: of fewer, one ACK may well cover a third.
 const LEAST_DRIPPING: u32 = 8;
 
@@ -27,7 +27,7 @@ const SPARE_ROUNDS: u32 = 2;
 /// Finds runs of flights of about one size, and what each run shows of the limit that held it.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     let pushes_each = mid_write::pushes_each(pauses);
-    let mut start = 0;
+    let (mut start, mut most) = (0, 0);
     while start < pauses.len() {
         let level = pauses[start].flight_at_start;
         // To writes of a few bytes a segment more is another level.
@@ -53,7 +53,9 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         let brims = brims(run, plateau);
         let passed = run.iter().any(Facts::went_on_by_itself);
         let late = release::are_late(run);
-        let drips = length > DRIPS && often_drips(run) && !stands(run) || leave_in_small_frames(run);
+        // A window that follows the delay comes down and stands; no buffer shrinks.
+        let shrank = most >= level + i64::from(2 * run[0].mss);
+        let drips = length > DRIPS && often_drips(run) && (shrank || !stands(run)) || leave_in_small_frames(run);
         let dripping = !pushes_each && drips;
         let least = if dripping { held_with_a_short_end(run) } else { 0 };
         for (pause, context) in run.iter().zip(&mut contexts[start..]) {
@@ -63,6 +65,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
             (context.plateau_passed, context.plateau_late) = (passed, late);
             context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
         }
+        most = run.iter().map(|pause| pause.flight_at_start).fold(most, i64::max);
         start += length;
     }
 }
@@ -128,12 +131,12 @@ fn held_with_a_short_end(run: &[Facts]) -> u32 {
     held.get(ALIKE - 1).copied().unwrap_or(0)
 }
 
-/// The first ACK released data at once although it covered almost nothing: each ACK makes room in a congestion window,
-/// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the
-/// sender this is visible where the ACKs of a flight are further apart than the path jitters.
+/// The first ACK released data at once although it covered less than a third of the flight: each ACK makes room in a
+/// congestion window, but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away
+/// from the sender this is visible where the ACKs of a flight are further apart than the path jitters.
 fn drips(pause: &Facts) -> bool {
     let acked = if pause.near_sender() { pause.acked } else { pause.acked_in_time };
-    let little = acked * DRIP <= pause.flight_at_start || acked <= 2 * i64::from(pause.mss);
+    let little = acked * DRIP < pause.flight_at_start || acked <= 2 * i64::from(pause.mss);
     let known = pause.near_sender() && pause.left_in_flight > 0 || acked > 0 && !pause.unseen.blind && !pause.held_up;
     pause.segments_at_start >= LEAST_DRIPPING && little && known && pause.released_by_ack()
 }
