@@ -5,15 +5,15 @@ from tests.scene import Scene
 from tests.traits.exchanges import SEGMENT, acknowledged
 
 
-def silence(scene: Scene, ms: float, *, lost: int) -> list[tuple[str, bool]]:
+def silence(scene: Scene, ms: float, *, lost: int, rtt_ms: float = 40) -> list[tuple[str, bool]]:
     """(cause, sure) of a silence so long after the last ACK, at a receiver that so many packets never reached."""
-    edge = acknowledged(scene, rtt_ms=40)
+    edge = acknowledged(scene, rtt_ms=rtt_ms)
     scene.server_sends(3 * SEGMENT, tso=1)
     edge += 3 * SEGMENT
     if lost:
         scene.server_sends(lost * SEGMENT, tso=1, lost=True)
     scene.client_acks(upto=edge)
-    scene.wait_ms(ms + 20)
+    scene.wait_ms(ms + rtt_ms / 2)
     scene.server_repeats(edge, SEGMENT)
     scene.client_acks(upto=edge + SEGMENT)
     scene.server_sends(SEGMENT)
@@ -24,6 +24,16 @@ def silence(scene: Scene, ms: float, *, lost: int) -> list[tuple[str, bool]]:
 @fires
 def test_a_second_after_the_last_ack_is_a_timeout_that_was_rounded_up(scene: Scene) -> None:
     assert silence(scene, 1_000, lost=2) == [("retransmission", False)]
+
+
+@fires
+def test_a_round_trip_above_a_tick_tells_the_ack_from_the_write(scene: Scene) -> None:
+    assert silence(scene, 1_000, lost=2, rtt_ms=10) == [("retransmission", False)]
+
+
+@look_alike
+def test_a_second_after_the_last_write_over_a_short_path_is_the_applications(scene: Scene) -> None:
+    assert silence(scene, 990, lost=2, rtt_ms=10) == [("app-limited", False)]
 
 
 @near_miss

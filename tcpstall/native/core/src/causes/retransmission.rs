@@ -281,7 +281,7 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
         Some(Expired::Probe) => yes(details::TAIL_LOSS, UNSEEN),
         Some(Expired::Timeout) => yes(details::TIMEOUT, UNSEEN),
         // A round trip tells the ACK from the data.
-        None if pause.rtt() > timers::TICK + timers::TICK && timers::fires_after_a_second(waited, &fired) => {
+        None if pause.rtt() > timers::TICK && timers::fires_after_a_second(waited, &fired) => {
             yes(details::TIMEOUT, 0.7)
         }
         None => Verdict::No,

@@ -111,12 +111,14 @@ fn find_releases(pauses: &[Facts], contexts: &mut [Context]) {
 
 fn look_ahead(pauses: &[Facts], contexts: &mut [Context]) {
     let mut filled = false;
+    let first = pauses.iter().find(|pause| !pause.first).filter(|pause| pause.from_start);
+    let several = first.is_some_and(|pause| pause.before.bytes > u64::from(pause.mss));
     for (index, (pause, context)) in pauses.iter().zip(contexts).enumerate() {
         let next = pauses.get(index + 1);
         context.next_flight = next.map(|next| next.flight_at_start);
         context.goes_on_alone = next.is_some_and(Facts::was_alone);
         context.goes_on_beyond = context.goes_on_alone && next.is_some_and(|next| next.hole_before > 0);
-        context.window_filled_before = filled;
+        (context.window_filled_before, context.begins_with_several) = (filled, several);
         filled |= pause.flight_at_start > 0 && pause.room_at_start.is_some_and(|room| room < pause.next_segment());
     }
 }

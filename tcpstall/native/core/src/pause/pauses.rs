@@ -102,6 +102,8 @@ pub struct Context {
     pub after_timeout: bool,
     /// An earlier pause of the sender left no room in the peer's window.
     pub window_filled_before: bool,
+    /// The connection's first flight had more than one segment: so has its initial window.
+    pub begins_with_several: bool,
     /// Sizes of the window at which the sender left, as at this pause, just a segment of it unused.
     pub spared_windows: u32,
     /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.

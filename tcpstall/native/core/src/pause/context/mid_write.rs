@@ -81,7 +81,8 @@ impl Pause<'_> {
     /// timeout's (RFC 5681 §3.1), because an idle period leaves the initial window (§4.1). What the timer had waited for was lost
     /// before the tap.
     pub fn collapsed(&self) -> bool {
-        let initial = self.context.traits.initial_window.value.is_some_and(|initial| initial > 1);
+        let begins = self.context.begins_with_several && self.before.is_cut(self.mss);
+        let initial = begins || self.context.traits.initial_window.value.is_some_and(|initial| initial > 1);
         let several = self.flight_at_start > 2 * i64::from(self.mss);
         self.context.goes_on_alone && initial && several && self.may_hide_timeout()
     }
