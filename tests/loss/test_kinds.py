@@ -262,3 +262,25 @@ def test_no_probe_comes_within_a_tick_of_two_round_trips(scene: Scene) -> None:
     scene.server_sends(SEGMENT)
     scene.client_acks()
     assert repairs(scene) == []
+
+
+@pytest.mark.parametrize(("push", "again"), [(False, 0), (True, 2)], ids=["keep-alive", "data"])
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "half-closed"])
+def test_a_byte_without_push_at_the_end_of_longer_data_is_no_loss_where_the_acks_are_missing(
+    scene: Scene, push: bool, again: int, closed: bool
+) -> None:
+    """A keep-alive is a byte below the next one to send (RFC 1122 §4.2.3.6); a timer sends whole segments again."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(86)
+    if closed:
+        scene.client_closes()
+        scene.client.nxt -= 1
+    for _ in range(2):
+        scene.wait_ms(45_000)
+        scene.client_repeats(86 if closed else 85, 1, push=push)
+    flow = scene.flow("client", drop=(2,))
+    causes = {row["cause"] for row in flow["stalls"] if row["sender"] == "client"}
+    if not push:
+        assert (flow["directions"]["client"]["retransmitted_bytes"], causes & {"retransmission"}) == (0, set())
+    elif not closed:
+        assert flow["directions"]["client"]["retransmitted_bytes"] == again

@@ -127,12 +127,12 @@ class Scene:
     ) -> None:
         self._ack(self.server, window, upto, tuple(sack))
 
-    def client_repeats(self, position: int, size: int, *, lost: bool = False) -> None:
+    def client_repeats(self, position: int, size: int, *, lost: bool = False, push: bool = True) -> None:
         """Sends bytes again, from a byte position of its data; those beyond what it had sent are new."""
-        self._repeat(self.client, position, size, lost)
+        self._repeat(self.client, position, size, lost, push)
 
-    def server_repeats(self, position: int, size: int, *, lost: bool = False) -> None:
-        self._repeat(self.server, position, size, lost)
+    def server_repeats(self, position: int, size: int, *, lost: bool = False, push: bool = True) -> None:
+        self._repeat(self.server, position, size, lost, push)
 
     def server_probes(self, *, payload: int = 0, lost: bool = False) -> None:
         """A window probe: an empty segment below SND.UNA as Linux sends, or one byte beyond a shut window."""
@@ -288,9 +288,10 @@ class Scene:
             passage = self._say(host, flags, payload=payload, **how)
             host.last_sent_ns = passage.time_ns
 
-    def _repeat(self, host: Host, position: int, size: int, lost: bool) -> None:
+    def _repeat(self, host: Host, position: int, size: int, lost: bool, push: bool) -> None:
         start = host.isn + 1 + position
-        self._say(host, ACK | PSH, seq=start, payload=size, lost=frozenset({start} if lost else ()))
+        flags = ACK | PSH if push else ACK
+        self._say(host, flags, seq=start, payload=size, lost=frozenset({start} if lost else ()))
         host.nxt = max(host.nxt, start + size)
 
     def _ack(

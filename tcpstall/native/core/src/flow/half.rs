@@ -248,8 +248,8 @@ impl Half {
     pub fn sees(&mut self, segment: &Segment, peer: &Half) -> Sending {
         // Whatever ends a write has PSH: the lone byte without it that a flow begins with here was sent before, and keeps
         // an idle connection alive (RFC 1122 §4.2.3.6).
-        let again = segment.payload == 1 && segment.flags.0 & (Flags::PSH.0 | Flags::FIN.0) == 0;
-        self.begins(segment.seq.plus(u32::from(again)));
+        let lone = segment.payload == 1 && segment.flags.0 & (Flags::PSH.0 | Flags::FIN.0) == 0;
+        self.begins(segment.seq.plus(u32::from(lone)));
         self.settled = false;
         let mut start = self.offset(segment.seq);
         let skipped = start > self.snd_nxt && std::mem::take(&mut self.left_out);
@@ -262,7 +262,7 @@ impl Half {
         }
         let probe = start == self.snd_una - 1 && segment.payload <= 1;
         let persist = segment.payload == 1 && self.room().is_some_and(|room| room <= 0);
-        if probe || persist {
+        if probe || persist || lone && self.repeats_last_byte(start) {
             self.probed = Some(end).filter(|_| start == self.snd_nxt);
             self.ip_id.follow(segment, self.mss());
             return Sending::Probe;
@@ -276,6 +276,12 @@ impl Half {
             _ => self.ip_id.follow(segment, self.mss()),
         }
         sending
+    }
+
+    /// The byte at `start` is the last one of longer data, or stands for a FIN: it keeps an idle connection alive, and the capture lacks
+    /// the ACKs. A timer sends the earliest segment again, and all of it (RFC 6298 §5.4).
+    fn repeats_last_byte(&self, start: i64) -> bool {
+        start == self.snd_nxt - 1 && self.outstanding.newest_bytes(self.snd_una) > 1 || self.fin == Some(start + 1)
     }
 
     /// Time before `now` at which data passed that was sent after the byte at offset `start`.

@@ -131,6 +131,12 @@ impl Outstanding {
         self.sent.last().map(|sent| sent.time)
     }
 
+    /// Bytes of the newest frame, where the oldest begins at `una`; 0 if there is none.
+    pub fn newest_bytes(&self, una: i64) -> i64 {
+        let before = self.sent.len().checked_sub(2).map_or(una, |before| self.sent[before].end);
+        self.sent.last().map_or(0, |newest| newest.end - before)
+    }
+
     /// Adds a frame of `bytes` new bytes up to `end`, with `flight` bytes in flight after it.
     #[inline(always)]
     pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, skipped: u32, mss: u32, flight: i64) {
