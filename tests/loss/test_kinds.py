@@ -284,3 +284,19 @@ def test_a_byte_without_push_at_the_end_of_longer_data_is_no_loss_where_the_acks
         assert (flow["directions"]["client"]["retransmitted_bytes"], causes & {"retransmission"}) == (0, set())
     elif not closed:
         assert flow["directions"]["client"]["retransmitted_bytes"] == again
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_what_is_sent_again_to_a_peer_that_resets_each_copy_is_no_loss(scene: Scene, refused: bool) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(400, lost=not refused)
+    for copy in range(4):
+        if refused:
+            scene.server_resets()
+        scene.wait_ms(300 << copy)
+        scene.client_repeats(0, 400, lost=not refused)
+    flow = scene.flow("client")
+    assert flow["directions"]["client"]["retransmitted_bytes"] == (0 if refused else 1_600)
+    waits = [row["duration_ns"] for row in flow["stalls"] if row["cause"] == "retransmission"]
+    assert bool(waits) != refused
+    assert (flow["end_ns"] - flow["start_ns"] < 100e6) == refused

@@ -19,8 +19,8 @@
 //!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  where the sender, having heard nothing since its only copy, went on with new data all the same: nothing had held it;
 //!           where, at the sender, new data ended the wait and nothing had been sent again yet, although reports of a loss had
-//!           come; where data was sent again for the first time four timeouts after it was acknowledged; a byte without PSH below
-//!           the next one to send keeps an idle connection alive; what was lost without a
+//!           come; where data was sent again for the first time four timeouts after it was acknowledged, or to a peer whose last
+//!           word was a RST; a byte without PSH below the next one to send keeps an idle connection alive; what was lost without a
 //!           trace is for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a needless copy
 //!           that came sooner than any timer, without a report (the path may have made it), nor of a lone probe that was not
 //!           acknowledged at once

@@ -227,7 +227,8 @@ impl Connection {
         self.options_cut += u64::from(segment.options_cut);
         // The first RST ended the connection: a sender of further RSTs without data waits for nothing.
         let is_bare = || segment.payload == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0) == 0;
-        if self.state != State::Reset || !segment.flags.has(Flags::RST) || !is_bare() {
+        let refused = self.is_refused(segment, sender);
+        if self.state != State::Reset || !refused && (!segment.flags.has(Flags::RST) || !is_bare()) {
             self.end = self.end.max(segment.time);
         }
         let peer = sender.peer();
@@ -235,6 +236,10 @@ impl Connection {
         let effect = if segment.flags.has(Flags::SYN) {
             self.synchronise(segment, sender);
             Effect::Handshake
+        } else if refused {
+            let half = &self.halves[sender];
+            self.silence[sender].lasts(segment.time, half.offset(segment.seq) <= half.snd_una);
+            Effect::Control
         } else {
             self.carry(segment, sender)
         };
@@ -257,6 +262,15 @@ impl Connection {
             }
         }
         (effect, ack)
+    }
+
+    /// Old data that was sent again to a peer whose last word was a RST, and nothing new since: the connection is over (RFC 9293
+    /// §3.10.7.4), and the copy repairs nothing.
+    fn is_refused(&self, segment: &Segment, sender: End) -> bool {
+        let (half, silence) = (&self.halves[sender], &self.silence[sender]);
+        let over = self.state == State::Reset && silence.follows_reset() && segment.payload > 0;
+        let old = || half.offset(segment.seq) + i64::from(segment.payload) <= half.snd_nxt;
+        over && old() && half.newest_sent() <= silence.heard
     }
 
     /// The RST does not count. While a SYN is unanswered a RST counts only if it acknowledges the SYN (RFC 9293

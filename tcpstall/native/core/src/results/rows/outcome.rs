@@ -144,7 +144,9 @@ impl OutcomeRow {
             Some(Outcome::TooEarly) => (End::Client, handshake.syns, span(handshake.syn)),
             Some(Outcome::Gone(end)) => {
                 let silence: PeerSilence = connection.silence[end];
-                (end, silence.attempts(), span(silence.heard))
+                // Copies sent after the peer's RST do not lengthen the connection.
+                let waited = silence.last_attempt.map_or(until, |last| last.max(until));
+                (end, silence.attempts(), Some((waited - silence.heard.unwrap_or(start)).or_zero()))
             }
             _ => return OutcomeRow { outcome, ..OutcomeRow::default() },
         };
