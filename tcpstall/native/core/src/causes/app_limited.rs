@@ -15,7 +15,8 @@
 //!           timer after a full segment without PSH, from a sender that marks the end of its data; away from the sender, several
 //!           whole segments without PSH, after whose ACK more followed soon; a report of a loss released the next data, which had
 //!           been queued; or the next data had left its sender long before, by its timestamps, and sat in a queue before the tap
-//!           (never sure where the sender's clock is too coarse to tell). Never sure where the first data came no later than the
+//!           (never sure where the sender's clock is too coarse to tell). Data answers nothing of the peer that it does not
+//!           acknowledge: it left before, and is never sure. Never sure where the first data came no later than the
 //!           path of the handshake explains, although later round trips were shorter, nor of a short answer that left as an ACK
 //!           came, nor where nothing in flight was acknowledged until the time of the probe timer, nor away from the sender where
 //!           packets are missing before the next data, or where the last segment was whole and without PSH, as that of a sender

@@ -9,9 +9,11 @@ mod part;
 mod resent;
 mod steady;
 pub mod under_way;
+mod unheard;
 
 pub use self::steady::PutOff;
 use self::under_way::UnderWay;
+pub use self::unheard::Unheard;
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
 use super::burst::Burst;

@@ -351,6 +351,8 @@ impl Watch {
         let half = self.connection.half(sender);
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let attempt = builder.on_retransmission(segment, seen, half, model);
+        let distance = half.vantage.now().unwrap_or_default();
+        builder.repeats_unheard(segment, self.connection.half(sender.peer()), distance);
         let hinted = builder.loss_hints() > 0 || half.is_loss_reported();
         match attempt.map(|attempt| (attempt.trigger, attempt.waited >= timers::LINUX_RTO_MIN)) {
             Some((Trigger::Timeout, true)) => model.on_timeout(half.flight_segments(), half.snd_nxt),

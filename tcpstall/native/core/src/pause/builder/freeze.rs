@@ -109,7 +109,8 @@ impl Builder {
             unseen: Unseen {
                 heard: left.heard_unseen,
                 oldest: self.oldest_out(half, &left),
-                departure: clock.is_some_and(|clock| clock.may_hide(ending.time - self.burst.end)),
+                departure: open.unseen.departure
+                    || clock.is_some_and(|clock| clock.may_hide(ending.time - self.burst.end)),
                 ..open.unseen
             },
         };

@@ -1,6 +1,6 @@
 //! Takes in new data of a sender: it ends a pause, or continues a burst.
 
-use super::super::builder::{Idle, PauseEnd};
+use super::super::builder::{Idle, PauseEnd, Unheard};
 use super::Watch;
 use crate::flow::End;
 use crate::flow::rounds::Spoken;
@@ -19,15 +19,16 @@ impl Watch {
         let first_known = sending || builder.last_data() > Nanos::ZERO;
         let held_up = builder.held_up();
         let ends_pause = first_known && builder.is_prepared();
-        if ends_pause {
-            self.ends_pause(segment, sender, hole, lost);
-        }
+        let unheard = if ends_pause { self.ends_pause(segment, sender, hole, lost) } else { None };
         let (half, model, builder) =
             (self.connection.half(sender), &mut self.models[sender], &mut self.builders[sender]);
         if ends_pause || !sending {
             builder.start_burst(segment);
         }
         builder.extend(segment, bytes, half);
+        if let Some(unheard) = unheard {
+            builder.hears_at_last(&unheard);
+        }
         if hole > 0 {
             let edge = half.snd_nxt - i64::from(bytes);
             builder.skips(segment.time, (edge - hole, edge), half);
@@ -38,9 +39,12 @@ impl Watch {
         ends_pause
     }
 
-    /// Freezes the pause that new data ends; `hole` bytes and `lost` packets are missing before that data.
-    fn ends_pause(&mut self, segment: &Segment, sender: End, hole: i64, mut lost: u32) {
+    /// Freezes the pause that new data ends; `hole` bytes and `lost` packets are missing before that data. Gives what the peer had sent
+    /// and the sender had not received.
+    fn ends_pause(&mut self, segment: &Segment, sender: End, hole: i64, mut lost: u32) -> Option<Unheard> {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
+        let [half, peer] = [sender, sender.peer()].map(|end| self.connection.half(end));
+        let unheard = builder.takes_back_unheard(segment, peer, half.vantage.now().unwrap_or_default());
         let half = self.connection.half_mut(sender);
         half.vantage.resumes(segment, segment.time - builder.current_burst().end);
         if lost > 0 && hole == 0 && builder.answers(segment.time, half.srtt) {
@@ -76,5 +80,6 @@ impl Watch {
             // The capture lacks the ACK of what seems to be out: the timer would have sent it again.
             model.on_idle(idle, timers::rto(half.srtt));
         }
+        unheard
     }
 }
