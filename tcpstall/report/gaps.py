@@ -1,5 +1,7 @@
 """What a capture cannot show, as the first sentence of the answer: data that it lacks, or times of two clocks."""
 
+from itertools import islice
+
 from tcpstall.findings import Finding
 from tcpstall.model import Analysis, Flow
 from tcpstall.trust import CaptureTrust, Trust
@@ -20,9 +22,22 @@ _CLOCKS = (5, 10)
 rests until it is set back again. The core judges a flow's waits by the same numbers (`flow/tap/clock_steps.rs`)."""
 
 
+_TIMES = 5
+"""Different times from which it is no chance that all are whole seconds apart: a program that wrote no fractions."""
+
+
+_FLOWS = 20
+"""Flows that are read for such times."""
+
+
 def gap_first(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
     """`The capture lacks 68 % of the data`; empty where it holds most of it, and most rounds of the flow that shows."""
-    return _of_clocks(first, analysis, worst) or _of_finding(first, analysis, worst) or _of_captures(analysis)
+    return (
+        _of_clocks(first, analysis, worst)
+        or _of_seconds(analysis, worst)
+        or _of_finding(first, analysis, worst)
+        or _of_captures(analysis)
+    )
 
 
 def _of_clocks(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
@@ -34,6 +49,24 @@ def _of_clocks(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
     counts = [(trust.clock_steps, seen - trust.duplicates_removed) for trust, seen in trusts]
     mixed = any(steps >= least and packets * steps >= seen for steps, seen in counts)
     return "The packets come from two clocks: short waits cannot be measured" if mixed else ""
+
+
+def _of_seconds(analysis: Analysis, worst: Flow) -> str:
+    """Each packet that begins or ends a flow or a wait is stamped at the same fraction of a second as the others."""
+    times = _times(worst)
+    if len(times) >= _TIMES and _are_whole(times):
+        times.update(*map(_times, islice(analysis, _FLOWS)))
+        if _are_whole(times):
+            return "The packets are stamped a whole number of seconds apart: shorter waits cannot be measured"
+    return ""
+
+
+def _times(flow: Flow) -> set[int]:
+    return {flow.start_ns, flow.end_ns, *(moment for stall in flow.stalls for moment in (stall.start_ns, stall.end_ns))}
+
+
+def _are_whole(times: set[int]) -> bool:
+    return len({moment % 1_000_000_000 for moment in times}) == 1
 
 
 def _of_captures(analysis: Analysis) -> str:

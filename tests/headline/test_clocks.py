@@ -15,6 +15,7 @@ Packets = list[tuple[int, Packet]]
 Change = Callable[[Packets], Packets]
 
 MS = 1_000_000
+SECOND = 1_000_000_000
 
 
 def told(here: Run, scene: Scene, packets: Packets) -> str:
@@ -95,3 +96,16 @@ def test_a_wait_that_the_capture_does_not_explain_is_no_jump(here: Run, scene: S
     scene.download(10_000)
     scene.closes()
     assert "clock" not in told(here, scene, scene.packets("client"))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_stamps_without_fractions_of_a_second_come_first(here: Run, scene: Scene, whole: bool) -> None:
+    """A program that wrote the capture left the fractions out, or wrote the same one each time."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(6):
+        scene.download(5_000, think_ms=2_300)
+    scene.closes()
+    packets = [(time // SECOND * SECOND + 7 if whole else time, packet) for time, packet in scene.packets("client")]
+    line = told(here, scene, packets)
+    said = "The packets are stamped a whole number of seconds apart: shorter waits cannot be measured. "
+    assert line.startswith(said) == whole
