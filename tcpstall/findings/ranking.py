@@ -37,13 +37,22 @@ _NOTHING_NS = 10_000_000
 
 _LONGER = 1_000
 
+_HOLLOW = 0.99
+"""Share of missing data from which no loss is news."""
+
 _OF_THE_WAIT = 4
 """A finding of less than this fraction (1/4) of a service's slow answers does not tell why it waited."""
 
 
 def findings(analysis: "Analysis") -> list[Finding]:
     """The findings of an analysis, ranked."""
-    return ranked(read(analysis.findings_facts), analysis.total)
+    return ranked(read(analysis.findings_facts), analysis.total, hollow=_is_hollow(analysis))
+
+
+def _is_hollow(analysis: "Analysis") -> bool:
+    """True where a capture of both directions holds hardly any of the data."""
+    trusts = [capture.trust for capture in analysis.captures if 2 * capture.trust.flows_one_sided < capture.trust.flows]
+    return any((trust.unseen_share or 0.0) > _HOLLOW for trust in trusts)
 
 
 def idle_ns(analysis: "Analysis") -> int:
@@ -51,11 +60,17 @@ def idle_ns(analysis: "Analysis") -> int:
     return sum(row.time_ns for row in read(analysis.findings_facts) if row.kind in _NOBODYS)
 
 
-def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
-    """The findings of `flows` flows, merged where many services share a fault, and ranked."""
+def ranked(found: Iterable[Finding], flows: int, *, hollow: bool = False) -> list[Finding]:
+    """The findings of `flows` flows, merged where many services share a fault, and ranked.
+
+    Losses of a `hollow` capture, which holds hardly any of the data, come last: what seems to be sent again is a part
+    of what the capture lacks.
+    """
     rows = together(_with_clients(list(found)))
     silence, pauses = _longest(rows, IDLE), _longest(rows, _NOBODYS)
-    rows.sort(key=lambda finding: (_is_nothing(finding, silence), _place(finding, flows)))
+    rows.sort(
+        key=lambda finding: (_is_nothing(finding, silence), hollow and finding.kind == "loss", _place(finding, flows))
+    )
     largest = max((_weight(finding) for finding in rows), default=0)
     kept = [finding for finding in rows if _is_worth(finding, largest, pauses, flows)]
     if not any(finding.is_lead for finding in kept):

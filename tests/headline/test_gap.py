@@ -62,3 +62,17 @@ def test_a_capture_that_lacks_most_of_the_data_says_so_first_whichever_flow_wait
     slow.closes()
     told = here("analyze", scene.capture("client", beside=[slow]), COLUMNS="300").stdout.splitlines()[0]
     assert told.startswith("The capture lacks 90 % of the data. ")
+
+
+def test_a_loss_in_a_capture_that_holds_hardly_any_data_comes_after_all_else(here: Run, scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    for _ in range(8):
+        scene.server_sends(1_448_000, unseen=True)
+        scene.client_acks()
+    scene.download(60_000, lose=(20_000,))
+    scene.download(5_000, think_ms=700)
+    scene.closes()
+    told = first_line(here, scene)
+    assert told.startswith("The capture lacks >99 % of the data. ")
+    assert "Loss" not in told
