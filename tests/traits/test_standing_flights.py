@@ -164,30 +164,30 @@ def test_flights_that_stay_smaller_without_a_loss_show_a_window_that_fell(scene:
     assert "cwnd-limited" in in_two_acks(scene, *[10] * 4, *[5] * 6)
 
 
-def acked_by_three(scene: Scene, first: int) -> float:
-    """Milliseconds of a window where eleven segments stand, after so many first, and an ACK of three releases three."""
+def acked_by_two(scene: Scene, first: int) -> float:
+    """Milliseconds of a window where eleven segments stand, after so many first, and an ACK of two releases two."""
     scene.handshake(rtt_ms=20)
     scene.request()
     scene.server_sends(first * SEGMENT, tso=1, push=False)
     acked = first - 11
     if acked:
         scene.client_acks(upto=acked * SEGMENT)
-    for _ in range(48):
-        acked += 3
+    for _ in range(72):
+        acked += 2
         scene.client_acks(upto=acked * SEGMENT)
         scene.wait_ms(0.1)
-        scene.server_sends(3 * SEGMENT, tso=1, push=False)
+        scene.server_sends(2 * SEGMENT, tso=1, push=False)
     return scene.lost_ms("server", "server")["cwnd-limited"]
 
 
 @fires
 def test_no_buffer_shrinks_to_the_flights_that_stand(scene: Scene) -> None:
-    assert acked_by_three(scene, 14) > 100
+    assert acked_by_two(scene, 14) > 100
 
 
 @look_alike
 def test_flights_that_stand_from_the_first_on_may_be_a_small_stacks_buffer(scene: Scene) -> None:
-    assert acked_by_three(scene, 11) == 0
+    assert acked_by_two(scene, 11) == 0
 
 
 def wavering(scene: Scene, *first: int) -> list[str]:

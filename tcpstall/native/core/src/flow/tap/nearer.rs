@@ -1,5 +1,7 @@
 //! Learns that the tap is nearer to a sender than the first answers said: its data follows ACKs sooner than they allow.
 
+mod round;
+
 use super::ack_arrival::FAR;
 use crate::flow::half::Half;
 use crate::flow::half::pending::PendingAck;

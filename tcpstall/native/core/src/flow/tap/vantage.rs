@@ -1,6 +1,7 @@
 //! Measures the distance of the tap from one end: the round trip from the tap to that end and back.
 
 mod ahead;
+mod at_most;
 mod echo;
 mod held_up;
 
@@ -190,35 +191,6 @@ impl Vantage {
     /// True if the estimate was inferred from rounds of burst and silence, and no packet has measured it.
     pub fn was_inferred(&self) -> bool {
         self.clocked
-    }
-
-    /// Takes in a measurement of the same path by a kernel's acknowledgements of the other end's data.
-    #[inline]
-    pub fn is_at_most(&mut self, now: Nanos, span: Nanos) {
-        self.proof = Proof::Host;
-        if self.shortest.get().is_none_or(|least| span < least) {
-            self.sample(now, span);
-        }
-    }
-
-    /// The same, by an ACK without payload: neither an application nor a busy host has made the estimate longer than the path.
-    #[inline]
-    pub fn is_at_most_by_kernel(&mut self, now: Nanos, span: Nanos) {
-        self.is_at_most(now, span);
-        self.confirmed |= self.shortest.is_usual(span);
-    }
-
-    /// An ACK without payload has taken as long as the estimate, or hardly longer.
-    pub(in crate::flow) fn is_confirmed(&self) -> bool {
-        self.confirmed
-    }
-
-    /// Takes in such a measurement by an application's answer, which may have waited for it.
-    pub fn is_at_most_with_thought(&mut self, now: Nanos, span: Nanos) {
-        self.proof = if self.is_proven() { self.proof } else { Proof::Application };
-        if self.shortest.get().is_none_or(|least| span < least) {
-            self.offers(now, span);
-        }
     }
 
     #[inline]

@@ -104,9 +104,9 @@ impl Watch {
         if let Some(ToPeer { time, span, proves }) = to_peer {
             let peer = self.connection.half_mut(sender.peer());
             if proves {
-                peer.vantage.is_at_most_by_kernel(time, span);
-            } else if peer.syn_seen {
                 peer.vantage.is_at_most(time, span);
+            } else if peer.syn_seen {
+                peer.vantage.is_at_most_by_answer(time, span);
             } else {
                 peer.vantage.is_at_most_with_thought(time, span);
             }
