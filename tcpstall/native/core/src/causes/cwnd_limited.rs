@@ -5,22 +5,22 @@
 //!           peer's window; or the flights have doubled at every ACK since the connection began, or the first burst has grown from
 //!           exchange to exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs between
 //!           them allow, as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor the start
-//!           of the connection is needed; or flights of whole segments stand (at the sender: or vary) well below what earlier waits
-//!           had, because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to round trip; or
-//!           flights of whole segments stand, and an ACK of almost nothing released more, here or (away from the sender) where as
-//!           many bytes were in flight, or each ACK released a frame of its own (away from the sender PSH ends each frame), where a
-//!           writer woken for a part of its buffer would have filled larger frames; or a flight ended within a segment without PSH,
-//!           from a sender whose data ends with PSH, unless such flights stand to the byte; or a report of a loss, which frees no
-//!           buffer and wakes no writer, released whole segments; or exchange after exchange the first burst stops where the window
-//!           has room for less than another frame of offloaded segments; or, away from the sender, as many segments were out as the
-//!           modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an initial window ended
-//!           within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier one was (less
-//!           sure without that growth, where a flight larger than any before had four segments at most); or, away from the sender,
-//!           bursts that all ended within a write brought more from round trip to round trip from the write's beginning on; or,
-//!           away from the sender, data that was lost before the tap fills the modelled window of slow start up; or flights fill
-//!           the window of a sender whose slow start counts each ACK, however much it covers, for two segments at most; or, before
-//!           the first loss, they grow by a twentieth from round trip to round trip (twice, or once from the end of slow start); or
-//!           five waits or more of a flow are for it, and nothing but the model shows a buffer in a single one.
+//!           of the connection is needed; or flights of whole segments stand (at the sender, soon after an ACK: or vary) well below
+//!           what earlier waits had, because no buffer shrinks, unless flights beyond a usual initial window stand from round trip
+//!           to round trip; or flights of whole segments stand, and an ACK of almost nothing released more, here or (away from the
+//!           sender) where as many bytes were in flight, or each ACK released a frame of its own (away from the sender PSH ends
+//!           each frame), where a writer woken for a part of its buffer would have filled larger frames; or a flight ended within a
+//!           segment without PSH, from a sender whose data ends with PSH, unless such flights stand to the byte; or a report of a
+//!           loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the first burst
+//!           stops where the window has room for less than another frame of offloaded segments; or, away from the sender, as many
+//!           segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an
+//!           initial window ended within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no
+//!           earlier one was (less sure without that growth, where a flight larger than any before had four segments at most); or,
+//!           away from the sender, bursts that all ended within a write brought more from round trip to round trip from the write's
+//!           beginning on; or, away from the sender, data that was lost before the tap fills the modelled window of slow start up;
+//!           or flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at
+//!           most; or, before the first loss, they grow by a twentieth from round trip to round trip (twice, or once from the end
+//!           of slow start); or five waits or more of a flow are for it, and nothing but the model shows a buffer in a single one.
 //!           Not where ACKs of half of the flight released nothing for longer than paths and hosts vary; nor where, at the sender,
 //!           the data left by itself long after ACKs had made room, nor after several ACKs that came together, from a sender whose
 //!           full windows opened at the first of such ACKs; nor in slow start where flights stand over {plateau_rounds} rounds; nor
@@ -264,9 +264,9 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     // A window that watches the delay moves with it every few round trips; a small one may rest at its minimum.
     let rests = pause.context.plateau_rounds >= RESTS && pause.segments_held > INITIAL_WINDOW;
     // With what ACKs freed during the wait as much was out as before: a limit that stood. Away from the sender flights that vary
-    // may be the path's.
+    // may be the path's; and on a path as short as hosts are slow an application may write as soon after an ACK.
     let smaller = below(before) && pause.segments_at_start < before;
-    let varies = pause.near_sender() && pause.losses == 0;
+    let varies = pause.near_sender() && pause.losses == 0 && pause.followed_soon();
     let lowered = (stands || varies) && !rests && !pause.short_segment_out && smaller;
     // Without another loss a window falls no further.
     let cut = pause.losses > 0 && below(read.most_before) && !below(read.most_since_loss);
