@@ -7,10 +7,10 @@
 //!           or the short end of a write left alone, at the ACK after which nothing was out, with room in both windows before, if
 //!           only since an earlier ACK (`write-tail`); or an application writes on a beat, and only whole segments leave while data
 //!           is out; or, before anything showed a loss, ACKs of whole segments without PSH released nothing, and the short end left
-//!           alone once the loss was repaired (`write-tail`); or, from a sender that holds the end of each write behind any data, a whole segment stayed unacknowledged
-//!           until the next write (`tail-held`). Not with more than one short segment in flight: their sender holds none back; but
-//!           where each of these left behind a whole one, a short one that left alone at the ACK after which nothing was out had
-//!           been held
+//!           alone once the loss was repaired (`write-tail`); or, from a sender that holds the end of each write behind any data, a
+//!           whole segment stayed unacknowledged until the next write (`tail-held`). Not with more than one short segment in
+//!           flight: their sender holds none back; but where each of these left behind a whole one, a short one that left alone at
+//!           the ACK after which nothing was out had been held
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD and XNU `tcp_output`
 //! Abstains  where the short segment carries the FIN; where payload or the FIN of the peer reached the sender between its last data

@@ -30,6 +30,11 @@ struct ClockRound {
     whole: bool,
 }
 
+/// Rounds that took from `least` to `most` took as long.
+pub(super) fn are_even(least: Nanos, most: Nanos) -> bool {
+    most - least <= least.scaled(EVEN).max(HOST)
+}
+
 /// Rounds of one sender, seen at the tap.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(in crate::flow) struct AckClock {
@@ -103,7 +108,7 @@ impl AckClock {
         let least = rounds.iter().map(|round| round.span).min()?;
         let most = rounds.iter().map(|round| round.span).max()?;
         let path = (SHORTEST..=LONGEST_PATH).contains(&least);
-        let even = self.seen >= ROUNDS && path && most - least <= least.scaled(EVEN).max(HOST);
+        let even = self.seen >= ROUNDS && path && are_even(least, most);
         let grows = rounds.windows(2).all(|pair| pair[1].whole && pair[1].bytes > pair[0].bytes) && rounds[0].whole;
         let cut = rounds.iter().all(|round| round.cut);
         (even && (grows || cut)).then_some(least)

@@ -1,11 +1,8 @@
 //! A burst and the silence after it, as a receiver sees them: a round of a sender that ACKs let go.
 
+use super::ack_clock::are_even;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
-
-/// Largest difference between two rounds that are alike, as a share, and at least.
-const EVEN: f64 = 0.03;
-const HOST: Nanos = Nanos::from_micros(300);
 
 /// The burst before a silence of a sender, and the silence.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -56,8 +53,7 @@ impl AckRound {
     /// The round took as long as the one `before`, and is larger by whole segments: the congestion window grew.
     pub(in crate::flow) fn has_grown_since(&self, before: &AckRound, mss: u32) -> bool {
         let whole = |round: &AckRound| round.bytes.is_multiple_of(u64::from(mss.max(1)));
-        let (least, most) = (self.span.min(before.span), self.span.max(before.span));
-        let even = most - least <= least.scaled(EVEN).max(HOST);
+        let even = are_even(self.span.min(before.span), self.span.max(before.span));
         even && whole(self) && whole(before) && self.bytes > before.bytes && before.bytes > 0
     }
 }

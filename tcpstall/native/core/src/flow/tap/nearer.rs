@@ -19,7 +19,7 @@ const BY_CHANCE: i64 = 16;
 const IN_A_ROW: u8 = 3;
 /// The same ratio to the time after the ACK, where an application was asked for the answers: by chance once in 64 times.
 const SELDOM: i64 = 64;
-/// Ratio of the peer's distance to that of the sender, which is far nearer.
+/// Ratio of the distances of both ends, to one of which the tap is far nearer.
 const NEARER: i64 = 2;
 /// Time after an ACK that counts at least: hardly a host answers sooner.
 const HARDLY: Nanos = Nanos::from_micros(20);

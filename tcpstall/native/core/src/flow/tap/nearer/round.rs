@@ -4,34 +4,31 @@
 //! late: a host looks up its neighbour first (RFC 826), a device on the path or a radio link wakes up. All ACKs would then
 //! seem to reach the sender after the data that they released.
 
+use super::{HOST_TIME, NEARER};
 use crate::flow::half::Half;
 use crate::flow::half::pending::PendingAck;
 use crate::flow::tap::ack_round::{AckRound, FirstAck};
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Shortest distance that rounds can measure: on a shorter path hosts' own times count as much.
-const LEAST: Nanos = Nanos::from_millis(2);
 /// Divisor of the distance: a silence that ends sooner by less than this part hardly ends so by chance.
 const A_LITTLE: i64 = 8;
 /// Divisor of the distance: the least part of it that the silence, and the time after the ACK, may be. A SYN that is sent again
 /// is answered later than that.
 const SOONEST: i64 = 4;
-/// Ratio of the distance to that of the peer, to which the tap is nearer: it sees the ACK soon after the data.
-const FARTHER: i64 = 2;
 
 impl Half {
     /// Learns from data of this sender that ends a silence before the first ACK of its last burst, `round`, can have reached
-    /// the sender, at a tap that is no nearer to the sender than to its peer. Where an ACK without payload has confirmed
-    /// the distance, data that comes sooner keeps a pace of its own.
+    /// the sender, at a tap far nearer to its peer, which sees the ACK soon after the data. Where an ACK without payload has
+    /// confirmed the distance, data that comes sooner keeps a pace of its own; on a short path hosts' own times count as much.
     pub(in crate::flow) fn ends_round(&mut self, segment: &Segment, round: impl FnOnce() -> AckRound) {
         let (now, Some(distance)) = (segment.time, self.vantage.now()) else { return };
         let is_new = self.snd_una < self.snd_nxt && self.offset(segment.seq) >= self.snd_nxt;
-        if !is_new || distance < LEAST || self.vantage.is_confirmed() {
+        if !is_new || distance < HOST_TIME + HOST_TIME || self.vantage.is_confirmed() {
             return;
         }
         let silence = self.newest_sent().map_or(Nanos::ZERO, |sent| now - sent);
-        let far = self.peer_distance.or_handshake().is_some_and(|peer| peer.times(FARTHER) <= distance);
+        let far = self.peer_distance.or_handshake().is_some_and(|peer| peer.times(NEARER) <= distance);
         if far && silence.times(SOONEST) >= distance {
             self.measures_round(now, distance, round());
         }
