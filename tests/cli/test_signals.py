@@ -194,14 +194,26 @@ def test_handlers_are_given_back(capture: Path) -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
 
 
+@pytest.mark.parametrize("early", [0, 2], ids=["in-time", "too-early"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_while_something_is_destroyed_is_not_lost(
-    number: signal.Signals, code: int, capsys: pytest.CaptureFixture[str]
+    number: signal.Signals, code: int, early: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Closing:
         def __del__(self) -> None:
             signal.raise_signal(number)
 
+    left = early
+
+    class Timer(threading.Timer):
+        def start(self) -> None:
+            nonlocal left
+            left -= 1
+            if left >= 0:
+                raise KeyboardInterrupt
+            super().start()
+
+    monkeypatch.setattr(threading, "Timer", Timer)
     hook = sys.unraisablehook
     with Signals() as signals:
         with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the second one comes while this waits

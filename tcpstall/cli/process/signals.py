@@ -71,10 +71,17 @@ class Signals:
         if not issubclass(dropped.exc_type, KeyboardInterrupt):
             self._dropped(dropped)
             return
-        main = threading.main_thread().ident
-        again = threading.Timer(_AGAIN_S, signal.pthread_kill, (main, self._came or signal.SIGINT))
-        again.daemon = True
-        again.start()
+        arguments = threading.main_thread().ident, self._came or signal.SIGINT
+        wait_s = _AGAIN_S
+        while True:
+            again = threading.Timer(wait_s, signal.pthread_kill, arguments)
+            again.daemon = True
+            try:
+                again.start()
+            except KeyboardInterrupt:  # on a busy machine it came here, where it would be dropped
+                wait_s *= 2
+            else:
+                return
 
 
 @contextmanager
