@@ -109,8 +109,8 @@ impl Shortest {
             let sooner = handshake - span;
             if sooner > HOST && sooner > slack(handshake) {
                 self.sooner += 1;
-            } else {
-                self.plain = Some(self.plain.map_or(span, |plain| plain.min(span)));
+            } else if self.plain.is_none_or(|plain| span < plain) {
+                self.plain = Some(span);
             }
         }
         if span <= least {
