@@ -12,6 +12,8 @@ const FULL: usize = 3;
 /// Smallest window that a receiver keeps open: two segments of the size that every host accepts (RFC 9293 §3.7.1,
 /// §3.8.6.2.2). A writer of small pieces fills a smaller window by chance.
 const LEAST: i64 = 2 * 536;
+/// Smallest of the largest windows of a receiver: a segment of the size that every host accepts (RFC 9293 §3.7.1).
+const ONE_SEGMENT: i64 = 536;
 /// Share of the sender's pauses that must begin with a full window.
 const FULL_SHARE: f64 = 0.3;
 
@@ -21,7 +23,8 @@ const OVER: usize = 10;
 /// Sizes of the window that flights must have filled before a flight that exceeds it is taken for such an error.
 const SIZES: usize = 4;
 
-/// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound.
+/// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound; and once
+/// the window held a segment.
 /// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
 /// that. Where even that bound leaves room, no window was full.
 pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
@@ -34,7 +37,11 @@ pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
     }
     let judged =
         |pause: &&Facts| is_unscaled(pause) && pause.flight_at_start > 0 && !pause.flight_unknown && !pause.first;
-    let fits = |shift: &u32| pauses.iter().filter(judged).all(|pause| pause.flight_at_start <= window(pause, *shift));
+    let holds =
+        |shift: u32| pauses.iter().filter(|pause| is_unscaled(pause)).any(|pause| window(pause, shift) >= ONE_SEGMENT);
+    let fits = |shift: &u32| {
+        holds(*shift) && pauses.iter().filter(judged).all(|pause| pause.flight_at_start <= window(pause, *shift))
+    };
     let Some(shift) = (0..=MAX_SHIFT).find(fits) else { return pauses };
     let pauses = replace_some(pauses, is_unscaled, |pause| Facts {
         least_room: Some(window(&pause, shift) - pause.flight_at_start),
