@@ -58,3 +58,32 @@ def test_bursts_that_never_grow_and_end_with_psh_are_not_surely_the_applications
         scene.client_acks()
         scene.server.now_ns = scene.server.acts_ns()
     assert not any(sure for _, sure in waits(scene))
+
+
+def repaired(scene: Scene, *, answer_ms: float) -> list[str]:
+    """Causes of the later waits of such a transfer. Before it a timer had sent the first of four segments again in
+    vain, and new data had followed 15 ms later, sooner than the ACK of the four reached the server."""
+    handshake(scene, answer_ms)
+    begin = scene.server.acts_ns()
+    scene.server_sends(4 * SEGMENT, tso=1, push=False)
+    scene.server.now_ns = begin + 10_000_000
+    scene.server_repeats(0, SEGMENT, push=False)
+    scene.server.now_ns = begin + 25_000_000
+    scene.server_sends(2 * SEGMENT, tso=1, push=False)
+    scene.client.now_ns = scene.client.heard_ns = begin + 20_100_000
+    scene.client_acks(upto=4 * SEGMENT)
+    scene.client.now_ns = scene.client.heard_ns = begin + 45_100_000
+    scene.client_acks(upto=6 * SEGMENT)
+    scene.server_transfers(300_000, tso=1)
+    return [cause for cause, _ in waits(scene)][-3:]
+
+
+@fires
+def test_data_that_follows_a_needless_repair_is_no_answer_to_a_later_ack(scene: Scene) -> None:
+    """An earlier duplicate ACK or a timer let it go (RFC 3042)."""
+    assert repaired(scene, answer_ms=0) == ["cwnd-limited"] * 3
+
+
+@near_miss
+def test_two_round_trips_after_a_repair_rounds_show_a_nearer_sender_again(scene: Scene) -> None:
+    assert repaired(scene, answer_ms=3) == ["cwnd-limited"] * 3

@@ -135,6 +135,8 @@ pub struct Half {
     steady: bool,
     /// Time of the last retransmission.
     last_again: Nanos,
+    /// Time of the last segment that the sender sent again, whether its first copy had passed the tap or not.
+    pub(super) last_repair: Nanos,
     /// End of a probe of one byte beyond a closed window; the peer may accept it (RFC 9293 §3.8.6.1).
     probed: Option<i64>,
     /// Segments that arrived out of order.
@@ -363,6 +365,7 @@ impl Half {
             self.outstanding.fills(start, segment.payload, self.mss());
             if retransmitted {
                 self.retransmitted += filled as u64;
+                self.last_repair = segment.time;
             } else {
                 let late = self.outstanding.sent_after(start).map(|overtaker| segment.time - overtaker);
                 self.reordering.record(self.snd_nxt - end, late);
@@ -382,7 +385,7 @@ impl Half {
         }
         self.outstanding.remember(segment, end);
         self.retransmitted += u64::from(segment.payload);
-        self.last_again = segment.time;
+        (self.last_again, self.last_repair) = (segment.time, segment.time);
         Sending::Again
     }
 }

@@ -16,6 +16,8 @@ const A_LITTLE: i64 = 8;
 /// Divisor of the distance: the least part of it that the silence, and the time after the ACK, may be. A SYN that is sent again
 /// is answered later than that.
 const SOONEST: i64 = 4;
+/// Round trips after a repair in which duplicate ACKs still come: the sender's report of it, and the last data before that.
+const REPAIRS: i64 = 2;
 
 impl Half {
     /// Learns from data of this sender that ends a silence before the first ACK of its last burst, `round`, can have reached
@@ -50,7 +52,9 @@ impl Half {
         let sooner = distance - round.span;
         // Where the peer's window may have been full, a window update may have released the data.
         let full = self.room().is_some_and(|room| room < i64::from(self.mss()));
-        if full || sooner <= early || round.span.times(SOONEST) < distance {
+        // Duplicate ACKs (RFC 3042 §2, RFC 5681 §3.2) or a timer may have released data that follows a repair.
+        let repairs = now - self.last_repair <= distance.times(REPAIRS);
+        if full || repairs || sooner <= early || round.span.times(SOONEST) < distance {
             return;
         }
         let before = self.round.take().unwrap_or_default();
