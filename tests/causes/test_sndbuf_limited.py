@@ -369,3 +369,28 @@ def test_flights_of_whole_segments_from_a_sender_that_marks_no_end_are_no_sure_b
     rows = [row["confidence"] for row in scene.flow("server")["stalls"] if row["cause"] == "sndbuf-limited"]
     assert rows
     assert (max(rows) >= 0.8) == sure
+
+
+def blocked(scene: Scene, *, timer: bool) -> float:
+    """Largest confidence in a buffer of 20,000 bytes, after a needless timeout or after none."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(2 * 1_448, tso=1)
+    if timer:
+        scene.wait_ms(230)
+        scene.server_repeats(0, 1_448)
+    scene.client_acks(upto=2 * 1_448, sack=((0, 1_448),) if timer else ())
+    scene.server_transfers(400_000, tso=1, send_buffer=20_000)
+    rows = scene.flow("server")["stalls"]
+    return max(float(row["confidence"]) for row in rows if row["cause"] == "sndbuf-limited")
+
+
+@look_alike
+def test_a_window_that_a_needless_timeout_lowered_may_stand_as_a_buffer_does(scene: Scene) -> None:
+    """A sender need not take the lowered window back (RFC 5682 §3)."""
+    assert blocked(scene, timer=True) < 0.8
+
+
+@near_miss
+def test_without_a_timeout_the_same_flights_are_a_buffers(scene: Scene) -> None:
+    assert blocked(scene, timer=False) > 0.9

@@ -29,7 +29,8 @@
 //!           hardly any segment: nothing shows then that all data has left, and a window that follows the delay stands as well; nor
 //!           where a sender that sets PSH on each segment shows flights of whole segments, however many: they may fill a window of
 //!           its own that never grows; nor away from the sender where its last full segment lacks PSH although the end of its data
-//!           has it, where only a plateau tells: BSD marks what empties the buffer, Linux not each time
+//!           has it, where only a plateau tells: BSD marks what empties the buffer, Linux not each time; nor after a retransmission
+//!           timeout, needless or not: a sender need not take the lowered window back
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
 use super::cause::Cause;
@@ -109,11 +110,13 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let shows_ends = marks && pause.context.traits.push.learnt().is_some();
     let lasts = shows_ends && pause.context.plateau_rounds >= 2 * limits.plateau_rounds;
     let most_of_whole = if lasts { 0.85 } else { OF_WHOLE };
-    let (detail, confidence) = match (plateau, parted, pause.losses) {
-        (true, true, 0) => (details::PLATEAU, if saturated { 0.95 } else { 0.8 }),
+    // A needless timeout lowers the window as well: a sender need not take that back (RFC 4015, RFC 5682 §3).
+    let lowered = pause.losses > 0 || pause.context.timed_out;
+    let (detail, confidence) = match (plateau, parted, lowered) {
+        (true, true, false) => (details::PLATEAU, if saturated { 0.95 } else { 0.8 }),
         // A plateau of whole segments may be a congestion window that cannot grow; only a tap at the sender can tell
         // them apart.
-        (true, false, 0) => (details::PLATEAU, if pause.near_sender() { most_of_whole } else { 0.6 }),
+        (true, false, false) => (details::PLATEAU, if pause.near_sender() { most_of_whole } else { 0.6 }),
         (true, _, _) => (details::PLATEAU, 0.7),
         // With one round alone, only the model can exclude other reasons.
         (false, _, _) => ("", UNSURE),

@@ -100,6 +100,8 @@ pub struct Context {
     pub as_in_handshake: bool,
     /// A timeout that the tap saw only as a silence came before, and the window climbs back from a segment.
     pub after_timeout: bool,
+    /// A retransmission timeout had come before, needless or not.
+    pub timed_out: bool,
     /// An earlier pause of the sender left no room in the peer's window.
     pub window_filled_before: bool,
     /// The connection's first flight had more than one segment: so has its initial window.

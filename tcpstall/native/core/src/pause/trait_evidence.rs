@@ -5,6 +5,7 @@ pub(super) mod spare_segment;
 
 use super::burst::Burst;
 use super::evidence::Facts;
+use super::evidence::repair::PauseRepairs;
 use super::pauses::Context;
 use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 use crate::sender::timers;
@@ -47,9 +48,12 @@ fn learn(
     }
     let first = rounds.iter().find(|round| !round.no_burst).map_or(0, |round| round.out);
     let merged = merged_acks::are_counted_twice(&pauses, rounds);
+    let mut timed_out = false;
     let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false, restarted: false };
     for ((pause, context), (round, read)) in pauses.iter_mut().zip(contexts).zip(rounds.iter().zip(&*reads)) {
         context.after_timeout = windows.is_restarted(pause);
+        context.timed_out = timed_out;
+        timed_out |= pause.repair.as_deref().is_some_and(PauseRepairs::is_timed_out);
         let counted_twice = pause.two_per_ack.filter(|window| merged && pause.losses == 0 && *window < pause.cwnd);
         let Window { cwnd, before_idle, after_idle, old_known } = windows.settled(pause, round, read);
         (pause.cwnd, pause.old_window_known) = (cwnd, old_known);

@@ -71,6 +71,11 @@ pub struct PauseRepairs {
 }
 
 impl PauseRepairs {
+    /// The retransmission timer began a repair.
+    pub fn is_timed_out(&self) -> bool {
+        self.attempts.iter().any(|attempt| attempt.trigger == Trigger::Timeout)
+    }
+
     /// The attempt, if the data was sent again only once.
     pub fn only_copy(&self) -> Option<&Attempt> {
         self.attempts.first().filter(|_| self.sent == 1)
