@@ -85,6 +85,35 @@ def test_the_rest_beyond_a_full_congestion_window_is_the_windows(scene: Scene, t
     assert causes(scene, tap) == ["cwnd-limited"]
 
 
+def behind(scene: Scene, *, room: int) -> float:
+    """Confidence that a short end was held behind so many segments fewer than the window holds, by a sender that holds
+    the end of each write. The ACKs come within a millisecond, and the first of them makes room for the end."""
+    scene.handshake(rtt_ms=20)
+    scene.server_writes(*((120.0 * turn, WRITE) for turn in range(4)), tso=1, nagle="rfc896")
+    scene.wait_ms(120)
+    segments = scene.server.congestion.cwnd - room
+    scene.server_sends(segments * 1_448, tso=1, push=False)
+    begin = scene.client.acts_ns()
+    for number in range(1, segments + 1):
+        scene.client.now_ns = scene.client.heard_ns = begin + 60_000 * number
+        scene.client_acks(upto=4 * WRITE + number * 1_448)
+    scene.server_sends(500)
+    scene.client_acks()
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "nagle"]
+    return float(rows[-1]["confidence"])
+
+
+@look_alike
+def test_the_end_behind_a_full_window_waited_for_the_window_first(scene: Scene) -> None:
+    """Stacks ask the congestion window before Nagle's algorithm (Linux `tcp_write_xmit`)."""
+    assert behind(scene, room=0) < 0.8
+
+
+@fires
+def test_the_end_behind_a_window_with_room_was_held(scene: Scene) -> None:
+    assert behind(scene, room=4) > 0.8
+
+
 @look_alike
 def test_a_segment_that_options_may_have_shortened_is_not_surely_short(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)

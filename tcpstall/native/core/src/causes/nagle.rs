@@ -17,7 +17,8 @@
 //!           and its next, as the ACK did, the wait is `app-limited`, and this cause is also possible; unsure where the short
 //!           segment lacks PSH, where writes of one size follow each other, because the next may have come late in the wait, where
 //!           the data followed the ACK, at the sender, by more than a quarter of the wait, where this sender had several short
-//!           segments in flight before, and after a timeout that the tap saw only as a silence
+//!           segments in flight before, after a timeout that the tap saw only as a silence, and where the modelled congestion window
+//!           was full until late in the wait: stacks ask the window first
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
 use super::cause::Cause;
@@ -200,15 +201,22 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
         return None;
     }
     let confidence = match tails {
-        0 => 0.6,
+        0 => 0.6_f32,
         1 => 0.75,
         _ => 0.85,
     };
     // Without the handshake the segment size is a guess.
     // After a timeout the window, which the model does not know, may have held the tail.
     let sure = pause.from_start && !pause.context.after_timeout;
-    let confidence = if sure { confidence } else { f32::min(confidence, 0.75) };
+    let confidence = if sure && !window_held(pause) { confidence } else { confidence.min(UNSURE) };
     Some(Proof { detail: details::WRITE_TAIL, confidence })
+}
+
+/// The modelled window was full to the segment until late in the wait. Stacks ask the window first (Linux `tcp_write_xmit`, 4.4BSD
+/// `tcp_output`), so the algorithm can have held the tail only since an ACK made room.
+fn window_held(pause: &Pause) -> bool {
+    let full = pause.cwnd_known && pause.losses == 0 && pause.segments_at_start >= pause.cwnd;
+    full && pause.room_since.is_some_and(|since| (pause.end - since).times(2) < pause.duration())
 }
 
 /// An application writes on a beat, and yet whole segments leave while earlier ones are outstanding: RFC 896 holds the rest of
