@@ -7,7 +7,7 @@ from tcpstall.model import Analysis, Flow
 from tcpstall.trust import CaptureTrust, Trust
 from tcpstall.units import share
 
-__all__ = ["gap_first"]
+__all__ = ["gap_first", "is_timeless"]
 
 _MOST_ROUNDS = 0.067
 """Share of missing data from which most rounds of ten segments lack one: 1 - 0.5^(1/10). Trust is low from there on."""
@@ -26,6 +26,10 @@ _TIMES = 5
 """Different times from which it is no chance that all are whole seconds apart: a program that wrote no fractions."""
 
 
+_PACKETS = 10
+"""Packets from which it is no chance that all have the same time: a program that wrote no times."""
+
+
 _FLOWS = 20
 """Flows that are read for such times."""
 
@@ -33,11 +37,22 @@ _FLOWS = 20
 def gap_first(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
     """`The capture lacks 68 % of the data`; empty where it holds most of it, and most rounds of the flow that shows."""
     return (
-        _of_clocks(first, analysis, worst)
+        _without_times(analysis)
+        or _of_clocks(first, analysis, worst)
         or _of_seconds(analysis, worst)
         or _of_finding(first, analysis, worst)
         or _of_captures(analysis)
     )
+
+
+def is_timeless(analysis: Analysis) -> bool:
+    """True where each packet of the analysis has the same time as the others, so that no wait can be measured."""
+    moments = {moment for one in analysis.captures for moment in (one.first_ns, one.last_ns)}
+    return len(moments) == 1 and sum(one.packets for one in analysis.captures) >= _PACKETS
+
+
+def _without_times(analysis: Analysis) -> str:
+    return "All packets are stamped with the same time: no wait can be measured" if is_timeless(analysis) else ""
 
 
 def _of_clocks(first: Finding | None, analysis: Analysis, worst: Flow) -> str:

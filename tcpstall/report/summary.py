@@ -9,7 +9,7 @@ from tcpstall.causes import Cause
 from tcpstall.findings import Finding, idle_ns, sentence
 from tcpstall.model import Analysis, Flow
 from tcpstall.report.answer import amount, loss, set_up
-from tcpstall.report.gaps import gap_first
+from tcpstall.report.gaps import gap_first, is_timeless
 from tcpstall.report.outcome import headline as ended_so
 from tcpstall.report.waits import main_sender
 from tcpstall.units import counted, duration, percent, rate, size
@@ -33,6 +33,8 @@ def summary(found: Sequence[Finding], worst: Flow, analysis: Analysis, width: in
 def story(found: Sequence[Finding], worst: Flow, analysis: Analysis) -> str:
     """The first finding, after the share of the data that the capture lacks, where that makes the finding doubtful."""
     gap = gap_first(found[0] if found else None, analysis, worst)
+    if not (found or worst.outcome) and is_timeless(analysis):
+        return gap
     return f"{gap}. {_first(found, worst)}" if gap else _first(found, worst)
 
 

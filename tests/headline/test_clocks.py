@@ -109,3 +109,29 @@ def test_stamps_without_fractions_of_a_second_come_first(here: Run, scene: Scene
     line = told(here, scene, packets)
     said = "The packets are stamped a whole number of seconds apart: shorter waits cannot be measured. "
     assert line.startswith(said) == whole
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_capture_without_times_does_not_say_that_nothing_waited(here: Run, scene: Scene, same: bool) -> None:
+    """Some programs write each packet with the time zero."""
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.closes()
+    packets = [(0 if same else time, packet) for time, packet in scene.packets("client")]
+    line = told(here, scene, packets)
+    said = "All packets are stamped with the same time: no wait can be measured"
+    assert (line == said) == same
+    assert ("no flow waited" in line or "no wait longer" in line) == (not same)
+
+
+def test_a_failure_is_told_without_times(here: Run, scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.client_sends(300)
+    scene.server_acks()
+    scene.server_resets()
+    line = told(here, scene, [(0, packet) for _, packet in scene.packets("client")])
+    assert line == (
+        "All packets are stamped with the same time: no wait can be measured. "
+        "The server reset 1 connection to 10.0.0.2:80 in mid-transfer"
+    )
