@@ -91,6 +91,8 @@ def advice(finding: Finding) -> str:
             return f"look at {finding.waited_for.service} first: it waited for that"
         case "server-slow" if finding.is_of_tls:
             return "look at what the server does in TLS's handshake (certificates, keys, a lookup): no request had come"
+        case "server-slow" if finding.is_quick:
+            return "send fewer requests, or several at once: each answer was quick"
         case "idle" if finding.is_of_tls:
             return "nothing if a person was asked; else look at the client's checks of certificates"
         case "sent-in-pieces":

@@ -38,6 +38,11 @@ _LIVE = (20, 15_000_000, 250_000_000)
 that sends as things happen: a microphone, a camera or a screen does so from four to sixty times a second."""
 
 
+_QUICK_NS = (10_000_000, 100_000_000)
+"""A mean answer below the first of these times is quick, and so is one below the second that takes less than a round
+trip: a person notices no tenth of a second (R. B. Miller, 1968)."""
+
+
 @record(frozen=True, slots=True)
 class Example:
     """The flow that shows a finding best. Sizes are of the data of the finding's side; None is unknown."""
@@ -183,6 +188,19 @@ class Finding:
     def nearly_all_in(self) -> int:
         """Number of flows or answers that took nearly all of the time, where they are a few of many; else 0."""
         return self.makes_most if self.makes_most * _FEW <= self.counted else 0
+
+    @property
+    def mean_ns(self) -> int:
+        """Mean time of the flows, or of the answers; 0 without any."""
+        return self.time_ns // self.counted if self.counted else 0
+
+    @property
+    def is_quick(self) -> bool:
+        """True where answers took little time each, though all of them together may have taken long."""
+        least_ns, most_ns = _QUICK_NS
+        round_trip = (self.example.base_rtt_ns if self.example else None) or 0
+        quick = self.counted > 0 and self.mean_ns < max(least_ns, min(round_trip, most_ns))
+        return self.kind == "server-slow" and quick and not self.nearly_all_in
 
     @property
     def is_of_tls(self) -> bool:

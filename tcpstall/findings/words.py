@@ -60,6 +60,8 @@ def headline(finding: Finding) -> str:
         return f"{finding.side} slow to send"
     if finding.kind == "server-slow" and finding.is_of_tls:
         return f"server slow {_IN_TLS}"
+    if finding.is_quick:
+        return "quick answers"
     if finding.kind == "loss" and finding.detail == Detail.SPURIOUS:
         return "needless retransmission"
     return _HEADLINES.get(finding.kind, finding.kind.replace("-", " "))
@@ -136,7 +138,12 @@ def _said(finding: Finding) -> str:
                 return f"{place} {verb} slow {_IN_TLS}: {span} in {flows}"
             part = finding.tls_handshake_ns if 2 * finding.tls_handshake_ns > finding.time_ns else 0
             before = f", {duration(part)} of it {_IN_TLS}" if part else ""
-            answers = f"{span} in {counted(finding.counted, 'answer')} of {flows}{_mostly(finding)}{before}{queued}"
+            many = f"{counted(finding.counted, 'answer')} of {flows}"
+            if finding.is_quick:
+                each = f", {duration(finding.mean_ns)} each" if finding.counted > 1 else ""
+                doubt = "probably " if finding.is_doubtful else ""
+                return f"{place} {doubt}took {span} for {many}{each}{before}{queued}{meanwhile(finding)}"
+            answers = f"{span} in {many}{_mostly(finding)}{before}{queued}"
             return f"{place} {verb} slow to answer: {answers}{meanwhile(finding)}"
         case "accept-queue":
             verb = "is" if finding.address else "are"
