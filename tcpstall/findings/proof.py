@@ -151,7 +151,7 @@ def _loss(finding: Finding) -> str:
     copies, data = finding.retransmitted_bytes, finding.bytes
     share = f"{ratio(copies, data)} times the data" if 0 < data < copies else percent(copies, data)
     kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
-    again = f"{size(copies)} sent again ({share})" if copies else "lost"
+    again = f"{size(copies)} sent again ({share})" if copies else "no copy in the capture"
     late = f", {counted(finding.reordered_segments, 'segment')} reordered" if finding.reordered_segments else ""
     return f"{again}{late}{f': {kinds}' if kinds else ''}{_at_losses(finding)}"
 

@@ -127,3 +127,20 @@ def test_findings_of_many_services_add_their_losses_up(tmp_path: Path) -> None:
     assert all_of_them.losses.met_a_queue
     [none] = together([replace(row, losses=None) for row in others])
     assert none.losses is None
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_repair_that_the_capture_lacks_is_said_to_be_missing(scene: Scene, held: bool) -> None:
+    """SACK reports the hole, and the capture lost the copy that filled it."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for lost in (False, True, False, False):
+        scene.server_sends(1_448, lost=lost)
+    scene.client_acks(upto=1_448, sack=((2_896, 5_792),))
+    scene.wait_ms(1_500)
+    scene.server_repeats(1_448, 1_448)
+    scene.client_acks(upto=5_792)
+    scene.server_sends(5_000)
+    copies = [number for number, (_, packet) in enumerate(scene.packets("server"), 1) if packet.payload == 1_448]
+    loss = of("loss", scene.capture("server", drop=[] if held else copies[-1:]))
+    assert evidence(loss).startswith("1.4 kB sent again" if held else "no copy in the capture: ")
