@@ -89,6 +89,24 @@ def test_a_dsack_shows_that_a_timeout_was_needless(scene: Scene) -> None:
     assert attempts(row)[0][0] == "timeout"
 
 
+@pytest.mark.parametrize(("begins", "needless"), [(51, None), (0, 1)], ids=["end", "whole"])
+def test_a_dsack_of_the_end_of_a_copy_shows_that_its_beginning_was_lost(
+    scene: Scene, begins: int, needless: int | None
+) -> None:
+    """One copy of two short writes: the second had arrived, the first perhaps not."""
+    edge = opened(scene)
+    scene.server_sends(51, lost=begins > 0)
+    scene.server_sends(69)
+    scene.client_acks(upto=edge, sack=((edge + 51, edge + 120),) if begins else ())
+    scene.wait_ms(230)
+    scene.server_repeats(edge, 120)
+    scene.client_acks(upto=edge + 120, sack=((edge + begins, edge + 120),))
+    scene.server_sends(SEGMENT)
+    (row,) = repairs(scene)
+    assert (row["detail"] == "spurious") == (needless is not None)
+    assert row["evidence"].get("needless_retransmissions") == needless
+
+
 def test_nobody_waits_for_a_needless_copy_while_it_is_the_peers_turn(scene: Scene, tap: Tap) -> None:
     edge = opened(scene)
     scene.server_sends(SEGMENT)

@@ -146,3 +146,33 @@ def test_a_window_that_shuts_after_the_acknowledged_fin_holds_nobody(scene: Scen
     scene.wait_ms(10)
     scene.client_closes()
     assert scene.stalls("server", "client") == [Stall("retransmission", between(380, 400), "spurious")]
+
+
+@pytest.mark.parametrize(
+    ("rtt_ms", "sack", "lone", "after_ms", "sure"),
+    [
+        (0.2, False, True, 100, False),
+        (0.2, False, True, 300, False),
+        (0.2, False, True, 900, True),
+        (0.2, False, False, 300, True),
+        (0.2, True, True, 300, True),
+        (20, False, True, 300, True),
+    ],
+    ids=["a-nat-s-timer", "a-timeout", "later-than-any-delayed-ack", "several-segments", "sack", "a-longer-path"],
+)
+def test_the_lone_segment_of_a_short_path_may_only_have_met_a_delayed_ack(
+    scene: Scene, rtt_ms: float, sack: bool, lone: bool, after_ms: float, sure: bool
+) -> None:
+    """Without SACK the receiver's ACK of the copy does not show whether the original had arrived."""
+    without_stamps(scene, sack=sack, rtt_ms=rtt_ms)
+    size = 170 if lone else 4 * 1_460
+    scene.server_sends(2_920)
+    scene.client_acks()
+    scene.server_sends(size)
+    scene.wait_ms(after_ms)
+    scene.server_repeats(2_920, min(size, 1_460))
+    scene.client_acks()
+    scene.server_sends(1_460)
+    scene.client_acks()
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "retransmission"]
+    assert [row["confidence"] >= 0.8 for row in rows] == [sure]

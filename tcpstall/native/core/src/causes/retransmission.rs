@@ -23,7 +23,8 @@
 //!           word was a RST; a byte without PSH below the next one to send keeps an idle connection alive; what was lost without a
 //!           trace is for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a needless copy
 //!           that came sooner than any timer, without a report (the path may have made it), nor of a lone probe that was not
-//!           acknowledged at once
+//!           acknowledged at once, nor of a copy of the only segment out that came before the longest delayed ACK, over a
+//!           path too short to lose data often, to a receiver without SACK
 //! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice), `cwnd-limited`
 //!           (after the repair was sent its ACK frees both), `app-limited` at the receiver (a lost tail leaves the tap with nothing
 //!           outstanding)
@@ -346,6 +347,12 @@ fn is_answered_late(pause: &Pause) -> bool {
     pause.repair.as_ref().and_then(|repair| answered_after(pause, repair)).is_some_and(late)
 }
 
+/// The copy came before the longest delayed ACK (RFC 9293 §3.8.6.3), and nothing shows whether its receiver held that.
+fn may_be_held(pause: &Pause, attempt: &Attempt) -> bool {
+    let held = pause.repair.as_ref().is_some_and(|repair| repair.may_be_held);
+    held && attempt.waited < timers::LONGEST_DELAYED_ACK
+}
+
 fn proof(attempt: &Attempt, pause: &Pause) -> Proof {
     let rtt = pause.rtt();
     let confidence = match attempt.trigger {
@@ -354,6 +361,7 @@ fn proof(attempt: &Attempt, pause: &Pause) -> Proof {
         // Few stacks have a timer as short as this.
         Trigger::Timeout if attempt.waited < timers::LINUX_RTO_MIN => 0.7,
         Trigger::Timeout if is_overdue(pause, attempt) => UNSEEN,
+        Trigger::Timeout | Trigger::TailProbe if may_be_held(pause, attempt) => UNSEEN,
         Trigger::Timeout => 0.95,
         Trigger::Fast => 0.85,
         Trigger::TailProbe if is_answered_late(pause) => UNSEEN,

@@ -120,6 +120,17 @@ impl Again<'_> {
         self.half.snd_una < end && end <= self.half.acked_at_tap()
     }
 
+    /// The data is all that was out, and no packet reported a loss: a receiver may delay the ACK of a single segment for 500 ms
+    /// (RFC 9293 §3.8.6.3), which is longer than some timers (100 ms in the NAT of virtual machines). Without SACK, and with so
+    /// short a path, the ACK of the copy does not show whether the original had arrived.
+    fn may_be_held(&self, start: i64, end: i64) -> bool {
+        let half = self.half;
+        let legs = half.vantage.get().zip(half.peer_distance.or_handshake());
+        let short = half.syn_seen && legs.is_some_and(|(own, other)| own + other <= LONGEST_LEG);
+        let alone = start == half.snd_una && end == half.snd_nxt;
+        alone && short && self.quietly && !self.recovering && !half.sack_permitted
+    }
+
     /// The original passed a tap beside the receiver, where nothing is lost, and no packet reported a loss: the receiver may hold
     /// its ACK for 500 ms (RFC 9293 §3.8.6.3), and acknowledges at once what it has already (§3.10.7.4). With SACK its ACK would
     /// say so (RFC 2883 §4).
@@ -144,6 +155,7 @@ impl Repairs {
             repair.congestion_point = half.first_sent(start, end).map(|(_, in_flight)| in_flight);
         }
         repair.sent += 1;
+        repair.may_be_held |= again.may_be_held(start, end);
         let needless = again.met_its_ack(end);
         if needless {
             repair.needless += 1;
@@ -214,8 +226,9 @@ impl Repairs {
     ) -> bool {
         let mut undone = false;
         if let Some((left, right)) = acked.duplicate
-            // The first copy may have repaired a loss; the last one came to data that was there.
-            && let Some(index) = self.awaiting.iter().rposition(|sent| sent.start < right && left < sent.end)
+            // The first copy may have repaired a loss; the last one came to data that was there. What lies below a duplicate that
+            // begins within the copy had not arrived (RFC 2883 §4.2.2).
+            && let Some(index) = self.awaiting.iter().rposition(|sent| sent.start < right && left <= sent.start)
         {
             let sent = self.awaiting.remove(index);
             self.first_waiting = self.first_waiting.saturating_sub(1);

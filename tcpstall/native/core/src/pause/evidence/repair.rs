@@ -68,6 +68,9 @@ pub struct PauseRepairs {
     pub congestion_point: Option<i64>,
     /// The first retransmission.
     pub first: FirstCopy,
+    /// A copy was of the only segment out, to a peer without SACK, over a path shorter than any on which data is lost often: the
+    /// original may have arrived, and its ACK may have been delayed.
+    pub may_be_held: bool,
 }
 
 impl PauseRepairs {
