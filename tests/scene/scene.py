@@ -134,6 +134,10 @@ class Scene:
     def server_repeats(self, position: int, size: int, *, lost: bool = False, push: bool = True) -> None:
         self._repeat(self.server, position, size, lost, push)
 
+    def server_repeats_syn_ack(self) -> None:
+        """The SYN-ACK again, as of a server that has heard nothing since its SYN."""
+        self._syn(self.server, lost=False)
+
     def server_probes(self, *, payload: int = 0, lost: bool = False) -> None:
         """A window probe: an empty segment below SND.UNA as Linux sends, or one byte beyond a shut window."""
         seq = self.server.una - 1 if payload == 0 else self.server.nxt

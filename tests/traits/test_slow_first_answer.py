@@ -1,5 +1,7 @@
 """Hosts that take longer for their answer to the SYN than for later ones, where no timestamps measure the distance."""
 
+import pytest
+
 from tests.causes.triple import causes
 from tests.scene import Scene
 
@@ -59,3 +61,22 @@ def test_a_plateau_of_a_sender_that_marks_each_segment_is_no_sure_buffer(scene: 
 
 def test_a_plateau_of_a_sender_that_marks_the_end_of_its_data_is_a_buffer(scene: Scene) -> None:
     assert ("sndbuf-limited", True) in standing(scene, answer_ms=0, push=False)
+
+
+@pytest.mark.parametrize(("again_ms", "after_ms", "judged"), [(230, 5, False), (120, 300, True), (0, 230, True)])
+def test_a_server_that_repeats_its_syn_ack_had_no_request(
+    scene: Scene, again_ms: float, after_ms: float, judged: bool
+) -> None:
+    """Either the client's ACK or its request would have completed the handshake: the path lost or delayed both."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(663)
+    if again_ms:
+        scene.server.now_ns += round(again_ms * 1e6)
+        scene.server_repeats_syn_ack()
+        scene.client_acks()
+    scene.server.now_ns += round(after_ms * 1e6)
+    scene.server_sends(5_000)
+    scene.client_acks()
+    (row,) = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 10**8]
+    assert (row["cause"] == "app-limited") == judged
+    assert (row["confidence"] >= 0.8) == (judged and not again_ms)

@@ -10,7 +10,8 @@
 //!           `application-window`
 //! Source    RFC 7661 §3; RFC 7323 §4.3 (an ACK updates the echo before it releases data); RFC 9113 §5.2 and RFC 4254 §5.2
 //!           (windows above TCP); Linux TCP_CHRONO (busy time stops when the write queue is empty)
-//! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full; the
+//! Abstains  packets are missing, so that what was in flight is not known; for most of its first wait the server sent its SYN-ACK
+//!           again: no request had reached it; ACKs are missing and the last segment was full; the
 //!           peer's payload came into an upload of whole segments, whose ACK let it go on at once; for less than the retransmission
 //!           timer after a full segment without PSH, from a sender that marks the end of its data; away from the sender, several
 //!           whole segments without PSH, after whose ACK more followed soon; a report of a loss released the next data, which had
@@ -117,6 +118,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         // The capture lacks the beginning of the answer, which may have left long before.
         return Verdict::CannotTell(Missing::PACKETS);
     }
+    // The path lost or delayed the request: the server may have thought only after its SYN-ACK.
+    let unasked = pause.context.unasked_until.map(|until| until - pause.start());
+    if unasked.is_some_and(|span| span + span > pause.duration()) {
+        return Verdict::CannotTell(Missing::REQUEST);
+    }
     if pause.first || pause.is_turn() && !goes_on_uploading(pause) {
         let thinking = pause.after_peer().unwrap_or(pause.duration());
         let detail = if thinking + thinking >= pause.duration() { details::THINK_TIME } else { details::AWAITING_PEER };
@@ -124,7 +130,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         let lost = !pause.near_sender() && (pause.hole_before > 0 || pause.lost_before_tap > 0);
         // Data in flight before the capture began may have delayed the first data that the capture holds; so may a path that
         // was still as long as in the handshake.
-        let delayed = pause.first && !pause.from_start || pause.context.as_in_handshake || lost || pause.left_together;
+        let opening = pause.first && !pause.from_start || pause.context.as_in_handshake || unasked.is_some();
+        let delayed = opening || lost || pause.left_together;
         return yes(detail, if delayed { 0.75 } else { 0.93 });
     }
     if pause.is_let_go_by_message() {

@@ -72,6 +72,9 @@ impl Missing {
     pub const TIME: Missing = Missing("time: a packet carries a time that cannot be");
     /// The limit that a sender reached with more data queued.
     pub const LIMIT: Missing = Missing("the sender's limit: more data was queued, for its last segment had no PSH");
+    /// The time when the request reached the server.
+    pub const REQUEST: Missing =
+        Missing("when the request arrived: the server sent its SYN-ACK again after the request had passed the tap");
     /// A round trip, for comparison.
     pub const ROUND_TRIP: Missing = Missing("round trip time: nothing in this capture measures one");
 }

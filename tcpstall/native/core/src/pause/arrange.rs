@@ -22,6 +22,7 @@ pub(super) fn arrange(builder: &mut Builder, busy_periods: &[BusyPeriod], shown:
     let options = shown.connection.half(shown.sender).mss_options();
     spare_segment::find(&pauses, &mut contexts, options);
     contexts[0].as_in_handshake = shown.is_as_in_handshake(&pauses[0]);
+    contexts[0].unasked_until = shown.unasked_until(&pauses[0]);
     let pauses = trait_evidence::settle(pauses, &mut contexts);
     (Pauses::new(pauses, contexts), bursts)
 }

@@ -7,6 +7,7 @@ use std::ops::Deref;
 
 use super::bottleneck::BusyPeriod;
 use super::evidence::Facts;
+use crate::time::Nanos;
 use crate::traits::{Read, Traits};
 
 /// Flights equal to the byte from which that is no accident.
@@ -98,6 +99,9 @@ pub struct Context {
     pub shaped: bool,
     /// The first data was no later than the path of the handshake explains, although later answers took less.
     pub as_in_handshake: bool,
+    /// Time when the server sent its SYN-ACK again inside this pause, its first: until then it had received neither the client's
+    /// ACK nor the request.
+    pub unasked_until: Option<Nanos>,
     /// A timeout that the tap saw only as a silence came before, and the window climbs back from a segment.
     pub after_timeout: bool,
     /// A retransmission timeout had come before, needless or not.

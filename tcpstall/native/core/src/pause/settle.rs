@@ -121,6 +121,14 @@ impl Shown<'_> {
         pause.first && excess + pause.tolerance() >= waited
     }
 
+    /// The server sent its SYN-ACK again after the client's request had passed the tap: neither the request nor the client's ACK had
+    /// reached it, because either would have completed the handshake (RFC 9293 §3.10.7.4).
+    pub(super) fn unasked_until(&self, pause: &Facts) -> Option<Nanos> {
+        let again = self.connection.handshake.last_syn_ack.filter(|_| self.connection.handshake.syn_acks > 1);
+        let inside = |at: &Nanos| pause.start() < *at && *at < pause.end;
+        again.filter(|at| pause.first && self.sender == End::Server && inside(at))
+    }
+
     /// The pause turned out too short for a pause: the bursts around it are one.
     fn is_short(&self, pause: &Facts) -> bool {
         pause.ended && !pause.first && pause.left_out.is_none() && pause.duration() <= self.threshold
