@@ -141,11 +141,12 @@ fn pushes(row: &FlowRow) -> bool {
     unprompted >= MESSAGES && 2 * unprompted >= exchanges
 }
 
-/// The connection began before the capture, and the server was silent for long before no more than a segment: what it had said before
-/// may have been whole.
+/// The connection began before the capture, or TLS hides what was asked, and the server was silent for long before no more than a
+/// segment: what it had said before may have been whole.
 fn may_be_an_event(row: &FlowRow, stall: &StallRow) -> bool {
     let long = stall.sender == End::Server && weight(stall) >= UNPROMPTED_AFTER.0;
-    long && row.handshake.duration_ns.is_none() && (1..=FULL_SEGMENT).contains(&stall.then_bytes)
+    let hidden = row.handshake.duration_ns.is_none() || idle::carries_tls(row) && idle::rests_again(row, stall);
+    long && hidden && (1..=FULL_SEGMENT).contains(&stall.then_bytes)
 }
 
 /// Mean payload of a segment, bytes.

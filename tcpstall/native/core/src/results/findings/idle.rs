@@ -118,10 +118,13 @@ pub(super) fn is_notice(row: &FlowRow, stall: &StallRow) -> bool {
     let word = within(ACKNOWLEDGEMENT, UNPROMPTED_AFTER) || within(MESSAGE, UNANSWERED_AFTER);
     let of_server = stall.sender == End::Server && stall.detail == details::IDLE && carries_tls(row);
     // Only after seconds of silence the rest of the flow is looked at.
-    of_server && word && {
-        let next = row.stalls.iter().find(|other| other.sender == stall.sender && other.start_ns >= stall.end_ns);
-        next.is_none_or(|next| next.duration_ns >= LEAST_IDLE)
-    }
+    of_server && word && rests_again(row, stall)
+}
+
+/// True if the end is silent again after the data that ended its wait: that data was all.
+pub(super) fn rests_again(row: &FlowRow, stall: &StallRow) -> bool {
+    let next = row.stalls.iter().find(|other| other.sender == stall.sender && other.start_ns >= stall.end_ns);
+    next.is_none_or(|next| next.duration_ns >= LEAST_IDLE)
 }
 
 /// True if the end had said little before a long silence of its own: that was a message, and the next data another. A
