@@ -199,8 +199,8 @@ class Finding:
         """True where answers took little time each, though all of them together may have taken long."""
         least_ns, most_ns = _QUICK_NS
         round_trip = (self.example.base_rtt_ns if self.example else None) or 0
-        quick = self.counted > 0 and self.mean_ns < max(least_ns, min(round_trip, most_ns))
-        return self.kind == "server-slow" and quick and not self.nearly_all_in
+        span = self.worst_ns if self.nearly_all_in else self.mean_ns
+        return self.kind == "server-slow" and self.counted > 0 and span < max(least_ns, min(round_trip, most_ns))
 
     @property
     def is_of_tls(self) -> bool:
