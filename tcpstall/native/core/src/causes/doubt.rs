@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::rule::{Missing, is_blurred};
-use crate::pause::Pause;
+use crate::pause::{LEAST_PAUSE, Pause};
 
 /// A doubt about some causes of some pauses.
 pub(super) struct Doubt {
@@ -30,7 +30,7 @@ enum Leaves {
 }
 
 /// Every doubt, in the order in which they lower a confidence.
-pub(super) const DOUBTS: [Doubt; 8] = [
+pub(super) const DOUBTS: [Doubt; 11] = [
     Doubt {
         holds: |pause| !pause.unseen.is_nothing(),
         about: About::Every,
@@ -53,6 +53,33 @@ pub(super) const DOUBTS: [Doubt; 8] = [
         ]),
         leaves: Leaves::AtMost(0.85),
         missing: None,
+    },
+    // By a clock of milliseconds an ACK's pace is none, and data with a later stamp than an ACK's may not be its answer.
+    Doubt {
+        holds: |pause| pause.unseen.coarse,
+        about: About::These(&[Cause::BandwidthLimited]),
+        leaves: Leaves::AtMost(0.75),
+        missing: Some(Missing::FINE_TIME),
+    },
+    Doubt {
+        holds: |pause| pause.unseen.coarse && pause.after_ack().is_some_and(|span| span > LEAST_PAUSE),
+        about: About::These(&[
+            Cause::RwndLimited,
+            Cause::CwndLimited,
+            Cause::IdleRestart,
+            Cause::SndbufLimited,
+            Cause::Nagle,
+            Cause::DelayedAck,
+        ]),
+        leaves: Leaves::AtMost(0.75),
+        missing: Some(Missing::FINE_TIME),
+    },
+    // A wait of a step or two may have been as short as the round trip.
+    Doubt {
+        holds: |pause| pause.unseen.coarse && pause.duration() <= pause.jitter.times(2),
+        about: About::These(&[Cause::AppLimited]),
+        leaves: Leaves::AtMost(0.75),
+        missing: Some(Missing::FINE_TIME),
     },
     // Little more than the ACK that ended the wait speaks for these, and the data may have followed it by chance.
     Doubt {

@@ -70,6 +70,8 @@ impl Missing {
         Missing("ACKs, perhaps: the capture lacks packets of the flow, and without timestamps nothing shows which");
     /// The time of a packet.
     pub const TIME: Missing = Missing("time: a packet carries a time that cannot be");
+    /// Times between the steps of the clock that stamped the packets.
+    pub const FINE_TIME: Missing = Missing("time: the stamps advance in steps of milliseconds");
     /// The limit that a sender reached with more data queued.
     pub const LIMIT: Missing = Missing("the sender's limit: more data was queued, for its last segment had no PSH");
     /// The time when the request reached the server.

@@ -1,6 +1,7 @@
 //! Settles the frozen pauses of a flow that is over: each becomes a new value, with the facts that came after it and with what
 //! the whole flow has shown of its path, of the tap's place, of disorder and of the clock.
 
+mod clock_step;
 mod coverage;
 mod cut_short;
 mod scale;
@@ -44,7 +45,7 @@ pub(super) struct Settled {
 /// bursts are listed in the memory of `bursts`.
 pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts: Vec<Burst>) -> Settled {
     let (bursts, full_for) = joined(&frozen, shown, bursts);
-    let whole = Whole::of(shown);
+    let whole = Whole::of(shown, &frozen);
     let (mut later, mut befores) = (later.iter().peekable(), bursts.iter().peekable());
     let (mut pauses, mut numbers) = (frozen, 0..);
     // The list is this function's own: a pause, which has a kilobyte, is settled where it lies.
@@ -145,6 +146,8 @@ struct Whole<'a> {
     base_rtt: Option<Nanos>,
     disorder: Nanos,
     jitter: Nanos,
+    /// The clock of the stamps advances in steps of milliseconds.
+    coarse: bool,
     multipath: bool,
     hardly_seen: bool,
     /// The capture lacks packets of the flow, which has no timestamps.
@@ -159,10 +162,11 @@ struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
-    fn of(shown: &Shown<'a>) -> Whole<'a> {
+    fn of(shown: &Shown<'a>, frozen: &[Facts]) -> Whole<'a> {
         let connection = shown.connection;
         let half = connection.half(shown.sender);
         let (vantage, disorder) = (&half.vantage, connection.disorder());
+        let step = clock_step::of(frozen, connection);
         Whole {
             connection,
             half,
@@ -170,7 +174,8 @@ impl<'a> Whole<'a> {
             least: connection.distances()[shown.sender],
             base_rtt: connection.base_rtt(),
             disorder,
-            jitter: vantage.jitter().max(disorder),
+            jitter: vantage.jitter().max(disorder).max(step),
+            coarse: step > Nanos::ZERO,
             multipath: connection.handshake.is_multipath(),
             hardly_seen: half.never_seen / HARDLY_SEEN > half.bytes as i64,
             lacks_unstamped: !connection.handshake.timestamps
@@ -197,6 +202,7 @@ impl<'a> Whole<'a> {
             misdated: self
                 .clock_steps
                 .is_some_and(|steps| steps.misdates(self.connection.originals(), pause.start(), pause.end)),
+            coarse: self.coarse,
             perhaps_acks: self.lacks_unstamped,
             bare_acks: !self.half.bare_ack,
             ..pause.unseen

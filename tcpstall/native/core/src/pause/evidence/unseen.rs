@@ -44,13 +44,15 @@ pub struct Unseen {
     pub departure: bool,
     /// A packet inside the pause or at its end has a wrong time.
     pub misdated: bool,
+    /// The clock of the stamps advances in steps of milliseconds: see `pause/settle/clock_step.rs`.
+    pub coarse: bool,
     /// More is in flight in this flow than the windows allow that its SYNs scale: the capture lacks ACKs, or a middlebox
     /// changed a SYN.
     pub overrun: bool,
 }
 
 packed!(Unseen {
-    marks { before_next, heard, blind, unmeasured, unplaced, placed_later, acks, perhaps_acks, bare_acks, departure, misdated, overrun }
+    marks { before_next, heard, blind, unmeasured, unplaced, placed_later, acks, perhaps_acks, bare_acks, departure, misdated, coarse, overrun }
     inside, tail, tail_acked, under_way, passed, oldest,
 });
 
