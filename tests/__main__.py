@@ -63,7 +63,7 @@ def lanes() -> list[list[Check]]:
 
 def pytest(arguments: Sequence[str]) -> Check:
     """The last one, alone; tests/conftest.py has the order of the files."""
-    spread = [f"--numprocesses={AT_A_TIME}", "--dist=loadfile", "--no-loadscope-reorder"]
+    spread = [f"--numprocesses={AT_A_TIME}", "--dist=loadfile", "--no-loadscope-reorder", "--durations=20"]
     return Check("pytest", [PYTHON, "-m", "pytest", *spread, *arguments])
 
 

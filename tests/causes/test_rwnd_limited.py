@@ -148,21 +148,6 @@ def test_without_its_handshake_small_writes_fill_no_window(scene: Scene, tap: Ta
     assert "rwnd-limited" not in {row["cause"] for row in waits}
 
 
-def test_without_its_handshake_a_window_is_taken_to_hold_a_segment_once(scene: Scene, tap: Tap) -> None:
-    """The field alone says 63 bytes; under the smallest scale that makes it a segment, it holds both writes."""
-    scene.handshake(rtt_ms=2, server_scale=10)
-    for _ in range(4):
-        scene.client_sends(100)
-        scene.wait_ms(40)
-        scene.server_acks()
-        scene.client_sends(100)
-        scene.server_sends(50)
-    rows = scene.flow(tap, drop=(1, 2, 3))["stalls"]
-    delayed = [row for row in rows if row["cause"] == "delayed-ack"]
-    assert len(delayed) == 4
-    assert not any(word.startswith("window scale") for row in delayed[1:] for word in row["missing"])
-
-
 @fires
 def test_a_short_segment_that_fills_the_window_to_the_byte_waited_for_the_window(scene: Scene) -> None:
     """A window of 4,096 bytes holds two segments and 1,200 bytes, which the sender sends only after an ACK."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from tests.causes.triple import SYNS, fires, look_alike, near_miss, share
 from tests.scene import Scene
+from tests.scene.network import Tap
 
 SCALE = 8
 SEGMENT = 1_260
@@ -66,3 +67,18 @@ def requests(scene: Scene, size: int) -> float:
 @look_alike
 def test_writes_after_which_the_peer_speaks_fill_no_window(scene: Scene) -> None:
     assert requests(scene, 1_167) == 0
+
+
+def test_without_its_handshake_a_window_is_taken_to_hold_a_segment_once(scene: Scene, tap: Tap) -> None:
+    """The field alone says 63 bytes; under the smallest scale that makes it a segment, it holds both writes."""
+    scene.handshake(rtt_ms=2, server_scale=10)
+    for _ in range(4):
+        scene.client_sends(100)
+        scene.wait_ms(40)
+        scene.server_acks()
+        scene.client_sends(100)
+        scene.server_sends(50)
+    rows = scene.flow(tap, drop=(1, 2, 3))["stalls"]
+    delayed = [row for row in rows if row["cause"] == "delayed-ack"]
+    assert len(delayed) == 4
+    assert not any(word.startswith("window scale") for row in delayed[1:] for word in row["missing"])
