@@ -129,12 +129,13 @@ pub(super) const DOUBTS: [Doubt; 11] = [
 impl Doubt {
     /// The doubt concerns that cause of that pause.
     pub(super) fn concerns(&self, cause: Cause, pause: &Pause) -> bool {
-        let about = match self.about {
-            About::Every => true,
-            About::These(causes) => causes.contains(&cause),
-            About::AllBut(causes) => !causes.contains(&cause),
-        };
-        about && (self.holds)(pause)
+        // Most doubts hold of hardly any pause.
+        (self.holds)(pause)
+            && match self.about {
+                About::Every => true,
+                About::These(causes) => causes.contains(&cause),
+                About::AllBut(causes) => !causes.contains(&cause),
+            }
     }
 
     /// The confidence that is left of this one.
