@@ -91,6 +91,15 @@ impl Sub for Nanos {
     }
 }
 
+/// The largest number that divides both; the other one where one is 0.
+#[cold]
+pub(crate) fn common_divisor(mut one: u64, mut other: u64) -> u64 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,11 @@
 //! Settles the frozen pauses of a flow that is over: each becomes a new value, with the facts that came after it and with what
 //! the whole flow has shown of its path, of the tap's place, of disorder and of the clock.
 
-mod clock_step;
 mod coverage;
 mod cut_short;
 mod scale;
 mod some;
+mod stamp_tick;
 mod whole_burst;
 
 use self::some::replace_some;
@@ -166,7 +166,7 @@ impl<'a> Whole<'a> {
         let connection = shown.connection;
         let half = connection.half(shown.sender);
         let (vantage, disorder) = (&half.vantage, connection.disorder());
-        let step = clock_step::of(frozen, connection);
+        let step = stamp_tick::of(frozen, connection);
         Whole {
             connection,
             half,

@@ -1,6 +1,6 @@
 //! Estimates when a segment left its sender, by the sender's own clock in the timestamps option.
 
-use crate::time::Nanos;
+use crate::time::{Nanos, common_divisor};
 
 /// Ticks of real timestamp clocks, nanoseconds (RFC 7323 §5.4 allows 1 ms to 1 s).
 const TICKS: [i64; 6] = [1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_000, 500_000_000];
@@ -220,7 +220,7 @@ impl TsvalClock {
         let (first, start) = *self.first.get_or_insert((value, time));
         let ticks = value.wrapping_sub(first) as i32;
         if self.step != 1 {
-            self.step = common_divisor(self.step, ticks.unsigned_abs());
+            self.step = common_divisor(self.step.into(), ticks.unsigned_abs().into()) as u32;
             self.advances = self.advances.saturating_add(u32::from(self.newest != value));
         }
         let jump = value.wrapping_sub(self.newest) as i32;
@@ -249,14 +249,6 @@ impl TsvalClock {
             self.least = self.least.min(difference);
         }
     }
-}
-
-#[cold]
-fn common_divisor(mut one: u32, mut other: u32) -> u32 {
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    one
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub struct Unseen {
     pub departure: bool,
     /// A packet inside the pause or at its end has a wrong time.
     pub misdated: bool,
-    /// The clock of the stamps advances in steps of milliseconds: see `pause/settle/clock_step.rs`.
+    /// The clock of the stamps advances in steps of milliseconds: see `pause/settle/stamp_tick.rs`.
     pub coarse: bool,
     /// More is in flight in this flow than the windows allow that its SYNs scale: the capture lacks ACKs, or a middlebox
     /// changed a SYN.

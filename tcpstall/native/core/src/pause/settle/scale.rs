@@ -9,11 +9,11 @@ use crate::time::Nanos;
 const MAX_SHIFT: u32 = 14;
 /// Pauses that must begin with a full window before a scale is believed.
 const FULL: usize = 3;
-/// Smallest window that a receiver keeps open: two segments of the size that every host accepts (RFC 9293 §3.7.1,
-/// §3.8.6.2.2). A writer of small pieces fills a smaller window by chance.
-const LEAST: i64 = 2 * 536;
 /// Smallest of the largest windows of a receiver: a segment of the size that every host accepts (RFC 9293 §3.7.1).
 const ONE_SEGMENT: i64 = 536;
+/// Smallest window that a receiver keeps open: two such segments (RFC 9293 §3.8.6.2.2). A writer of small pieces fills a
+/// smaller window by chance.
+const LEAST: i64 = 2 * ONE_SEGMENT;
 /// Share of the sender's pauses that must begin with a full window.
 const FULL_SHARE: f64 = 0.3;
 
@@ -23,10 +23,9 @@ const OVER: usize = 10;
 /// Sizes of the window that flights must have filled before a flight that exceeds it is taken for such an error.
 const SIZES: usize = 4;
 
-/// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound; and once
-/// the window held a segment.
-/// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
-/// that. Where even that bound leaves room, no window was full.
+/// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound; it
+/// must make the window hold a segment once. It is the scale if flights repeatedly fill the window to less than a segment,
+/// because only a receive window causes that. Where even that bound leaves room, no window was full.
 pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
     let overrun = pauses.iter().filter(|pause| overruns(pause)).count();
     // Where flights end at the window it is one: an ACK that the tap saw late makes it seem overrun once.

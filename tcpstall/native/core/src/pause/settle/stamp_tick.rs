@@ -3,7 +3,7 @@
 
 use super::super::evidence::Facts;
 use crate::flow::Connection;
-use crate::time::Nanos;
+use crate::time::{Nanos, common_divisor};
 
 /// Finest step that is looked for: below it hosts' own times count as much.
 const FINEST: u64 = 100_000;
@@ -30,11 +30,4 @@ pub(super) fn of(pauses: &[Facts], connection: &Connection) -> Nanos {
         (last, stamps) = (since, stamps + usize::from(since != last));
     }
     if stamps >= STAMPS && (FINEST..=COARSEST).contains(&step) { Nanos(step as i64) } else { Nanos::ZERO }
-}
-
-fn common_divisor(mut one: u64, mut other: u64) -> u64 {
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    one
 }
