@@ -34,10 +34,10 @@
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait without
 //!           an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the last segment
 //!           was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the model has room
-//!           Never sure where by the model the sender still climbs back from an idle period; where the model has room for a segment
-//!           and nothing was lost, where a short answer to the peer followed, or the short end of a write once all was acknowledged
-//!           or several ACKs had made room for it (Nagle's algorithm may hold that back too), nor away from the sender for less
-//!           than half of a round trip: links that deliver frames in clumps make such waits
+//!           Never sure where by the model the sender still climbs back from an idle period, or may, because the capture begins with
+//!           the climb; where the model has room for a segment and nothing was lost, where a short answer to the peer followed, or
+//!           the short end of a write once all was acknowledged or several ACKs had made room for it (Nagle's algorithm may hold
+//!           that back too), nor away from the sender for less than half of a round trip: links that deliver frames in clumps do so
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
@@ -276,9 +276,9 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
         0 if fallen => (details::CONGESTION_AVOIDANCE, 0.65),
         0 => return None,
         1 => (detail, 0.75),
-        // Another limit may have held a flight of that size; flights that stand from there on show that one has.
+        // Another limit may have held a flight of that size, as flights that stand from there on show, or an idle period lowered it.
         _ if read.merged && stands_from_here(pause) => return None,
-        _ if read.merged => (detail, 0.75),
+        _ if read.merged || read.after_idle && !pause.from_start => (detail, 0.75),
         // The peer's window may have been full and have grown by as much: away from the sender a flight does not show it.
         _ if pause.room_at_start.is_none() && !pause.near_sender() => (detail, 0.75),
         // The capture began later: earlier events, perhaps a loss, are unknown.

@@ -3,6 +3,7 @@
 mod acks;
 mod calm;
 mod copies;
+mod earlier;
 mod in_order;
 mod measured;
 mod memory;
@@ -270,8 +271,11 @@ impl Half {
             return Sending::Probe;
         }
         self.count(segment);
-        let sending =
-            if end <= self.snd_nxt { self.old(segment, (start, end), peer) } else { self.fresh(segment, start, end) };
+        let sending = if end <= self.snd_nxt {
+            self.old(segment, (start, end), peer)
+        } else {
+            self.fresh(segment, (start, end), peer)
+        };
         match sending {
             Sending::Copy => {}
             _ if self.repeats_its_id(segment, sending) => self.ip_id.passes_again(),
@@ -313,7 +317,10 @@ impl Half {
         start
     }
 
-    fn fresh(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {
+    fn fresh(&mut self, segment: &Segment, (start, end): (i64, i64), peer: &Half) -> Sending {
+        if self.begins_in_mid_life(peer) {
+            self.left_earlier(segment, start);
+        }
         let hole = (start - self.snd_nxt).max(0);
         if hole > 0 {
             self.unseen.insert(self.snd_nxt, start);

@@ -37,7 +37,9 @@ fn learn(
     rounds: &mut [BurstAndPause],
     reads: &mut [Read],
 ) -> Vec<Facts> {
-    let (mut acked, mut una, mut emptied) = (0, None, true);
+    let (mut acked, mut una) = (0, None);
+    let mut emptied =
+        pauses.first().is_none_or(|pause| pause.first || pause.flight_at_start <= pause.before.bytes as i64);
     for (pause, room) in pauses.iter().zip(&mut *rounds) {
         *room = BurstAndPause { from_empty: emptied, ..round(pause, &mut una, &mut acked) };
         emptied = room.emptied;

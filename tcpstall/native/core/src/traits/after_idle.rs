@@ -13,7 +13,11 @@ pub(super) fn learn(rounds: &[BurstAndPause], climbs: &[GrowthRun], reads: &mut 
     let mut seen = Observed::default();
     for climb in climbs {
         let start = *climb.rounds.start();
-        let Some(idle) = rounds[..start].iter().rposition(|round| round.idle) else { continue };
+        let Some(idle) = rounds[..start].iter().rposition(|round| round.idle) else {
+            let may_be = reads[start].first_wait && rounds[start].from_empty;
+            climb.rounds.clone().for_each(|at| reads[at].after_idle = may_be);
+            continue;
+        };
         // Between the silence and the climb the sender had not waited for an ACK, so the climb begins with the restart.
         if rounds[idle + 1..start].iter().any(|round| round.is_wait() || round.disturbed) {
             continue;
@@ -21,6 +25,7 @@ pub(super) fn learn(rounds: &[BurstAndPause], climbs: &[GrowthRun], reads: &mut 
         let since_loss = rounds[..idle].iter().rposition(|round| round.disturbed).map_or(0, |lost| lost + 1);
         let before = rounds[since_loss..=idle].iter().map(|round| round.out).max().unwrap_or(0);
         if rounds[start].out >= before {
+            climb.rounds.clone().for_each(|at| reads[at].after_idle = true);
             continue;
         }
         seen = Observed::of(rounds[start].out, seen.times + 1);

@@ -241,8 +241,9 @@ impl Vantage {
     }
 
     /// Takes in an echo after `span`. An end may compute before it answers. Its own clock shows whether the path took
-    /// longer: by at least a quarter of the answer's delay, because the other direction may have become longer too.
-    fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos) {
+    /// longer: by at least a quarter of the answer's delay, because the other direction may have become longer too. `answers`
+    /// of the host itself came before.
+    fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos, answers: u32) {
         let excess = span - self.min_rtt.get().unwrap_or(span);
         let answer = match self.tsval_clock.held().filter(|late| late.0 >= excess.0 / 4) {
             None => Answer::Unsure,
@@ -250,7 +251,7 @@ impl Vantage {
             Some(late) if silence >= late.scaled(OUTLASTS_QUEUE) => Answer::Bare,
             Some(_) => Answer::Queued,
         };
-        self.acknowledges(segment.time, span, answer, self.shortest.witnesses());
+        self.acknowledges(segment.time, span, answer, answers);
     }
 
     /// Forgets the awaited echoes, because packets are missing here.
@@ -332,10 +333,11 @@ impl Vantage {
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
                 let longest = if self.is_proven() { LONGEST_PATH } else { LONGEST_DELAYED_ACK };
-                // An ACK is due when data arrives; after an ACK a timer may have sent it, as a probe. Data may wait for the
-                // application, unless other data left just before.
+                // An ACK is due when data arrives; after an ACK a timer may have sent it, as a probe. Data and a FIN may wait for
+                // the application, unless other data left just before.
                 let by_timer = is_bare && span > longest;
-                let due = segment.payload == 0 && !by_timer || quiet.times(4) <= span;
+                let written = segment.payload > 0 || segment.flags.has(Flags::FIN);
+                let due = !written && !by_timer || quiet.times(4) <= span;
                 if !due && span > longest {
                     self.tsval_clock.held_at_most(span);
                     break;
@@ -344,11 +346,13 @@ impl Vantage {
                 self.answered(span);
                 let late = span - self.shortest.get().unwrap_or_default();
                 self.tsval_clock.held_at_most(late);
+                // What an application took its time for was never the path's: the first answer of the host is no new route.
+                let answers = if self.is_proven_by_host() { self.shortest.witnesses() } else { 0 };
                 self.proof = if due { Proof::Host } else { self.proof };
                 if segment.payload > 0 {
                     self.queue = if late >= quiet.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }
-                self.echoes(segment, span, silence);
+                self.echoes(segment, span, silence, answers);
                 self.contradict(segment.time, span);
                 self.last_span = Some(span);
                 break;

@@ -80,9 +80,9 @@ fn follow_the_window(full: &[&Facts]) -> bool {
     fields.chunk_by(|a, b| a == b).filter(|alike| alike.len() > 1).count() >= SIZES
 }
 
-/// The scale of the window is unknown. Before the first window was seen the field is also 0.
+/// The scale of the window is unknown, which a field of 0 does not need. Before the first window was seen the field is also 0.
 fn is_unscaled(pause: &Facts) -> bool {
-    pause.window.is_none() && (pause.window_field > 0 || pause.closed.is_some())
+    pause.window.is_none() && pause.window_field > 0
 }
 
 fn window(pause: &Facts, shift: u32) -> i64 {
