@@ -34,6 +34,12 @@ impl Scale {
         }
     }
 
+    /// Bytes by which the right edge may seem to move left, because the field counts in units of the scale (RFC 7323 §2.4).
+    #[inline]
+    pub fn rounding(self) -> i64 {
+        (1 << self.shift().unwrap_or(0)) - 1
+    }
+
     /// The shift for the report.
     pub fn shift(self) -> Option<u8> {
         match self {

@@ -129,7 +129,8 @@ impl Half {
         let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
         let end = self.offset(segment.seq) + i64::from(segment.payload);
         // What had been sent before may go again at any time, by a timer: where the window shrank, beyond it (RFC 1122 §4.2.2.16).
-        if end - self.snd_nxt <= room.max(0) {
+        // What fits the window of an earlier ACK, before rounding moved its edge back, shows no later one.
+        if end - self.snd_nxt <= room.max(0) + self.peer_scale.rounding() {
             return;
         }
         // Some senders scale the window of a SYN, too (RFC 7323 §2.2 says no).
