@@ -17,13 +17,15 @@
 //!           `ceiling_bytes_per_s` (window / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_RCVBUF that it
 //!           suggests: a window is 1/2 to 3/4 of twice that), `buffer_needed_bytes` (for the congestion window, or twice the
 //!           window)
-//! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
+//! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance), RFC 7323 §2.2 (no SYN's window is scaled); Linux `tcp_snd_wnd_test`,
+//!           `tcp_tso_should_defer`, `tcp_win_from_space`
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
 //!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything;
 //!           far more seems to be in flight than the window holds; an ACK had made room for a full segment, and the data came by
 //!           itself after most of the wait. Never sure where a window below a segment did not open again, but was filled up late,
 //!           nor where the window opened during the wait and a later ACK ended it, nor where a segment more than the window holds
-//!           was out: its sender goes by another window
+//!           was out: its sender goes by another window; nor by the window of a SYN-ACK, where the next window is that times the
+//!           scale: such a receiver scales both, and a sender with more out than the smaller one read it so
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
 //!           ACK opened the window, and the short end of a write left alone at a later one)
 

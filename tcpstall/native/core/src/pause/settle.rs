@@ -4,6 +4,7 @@
 mod coverage;
 mod cut_short;
 mod scale;
+mod scaled_syn;
 mod some;
 mod stamp_tick;
 mod whole_burst;
@@ -88,7 +89,7 @@ pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts:
         true
     });
     let pauses = coverage::settle(pauses, shown.connection.has_spoken(shown.sender.peer()));
-    let pauses = scale::settle(pauses);
+    let pauses = scale::settle(scaled_syn::settle(pauses));
     // Where flights fill the window, the windows were read at the wrong time too.
     let later = |pause: &Facts| pause.unseen.placed_later && !pause.scale_inferred && pause.closed.is_none();
     let pauses = replace_some(pauses, later, Facts::with_whole_burst);
