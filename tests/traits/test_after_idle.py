@@ -84,3 +84,33 @@ def test_a_climb_from_a_single_segment_is_that_after_a_timeout(scene: Scene, tap
     scene.wait_ms(1_500)
     climbs(scene, 1, 2, 4, 8, 16)
     assert scene.lost_ms("server", tap)["idle-restart"] == 0
+
+
+def repairs_a_tail(scene: Scene, *, after_ms: float) -> None:
+    """Two lost segments at the end of a flight, each sent again so long after the last ACK, and three idle seconds."""
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    climbs(scene, 4, 8, 16)
+    sent = 28 * 1_448
+    scene.server_sends(18 * 1_448, tso=1, push=False)
+    scene.server_sends(2 * 1_448, tso=1, lost=True)
+    for arrived in (18, 19):
+        scene.client_acks(upto=sent + arrived * 1_448)
+        scene.wait_ms(after_ms)
+        scene.server_repeats(sent + arrived * 1_448, 1_448)
+    scene.client_acks(upto=sent + 20 * 1_448)
+    scene.wait_ms(3_000)
+    climbs(scene, 2, 4, 8, 16)
+
+
+@look_alike
+def test_a_timer_below_200_ms_leaves_a_segment_as_well(scene: Scene) -> None:
+    """Some stacks have timers of 100 ms: no report came, and the copy is of the first segment out, not of the last."""
+    repairs_a_tail(scene, after_ms=60)
+    assert scene.lost_ms("server", "server")["idle-restart"] == 0
+
+
+@near_miss
+def test_a_copy_sooner_than_a_round_trip_came_from_no_timer(scene: Scene) -> None:
+    repairs_a_tail(scene, after_ms=2)
+    assert scene.lost_ms("server", "server")["idle-restart"] in between(57, 63)

@@ -354,7 +354,8 @@ impl Watch {
         let distance = half.vantage.now().unwrap_or_default();
         builder.repeats_unheard(segment, self.connection.half(sender.peer()), distance);
         let hinted = builder.loss_hints() > 0 || half.is_loss_reported();
-        match attempt.map(|attempt| (attempt.trigger, attempt.waited >= timers::LINUX_RTO_MIN)) {
+        let least = timers::least_rto(half.srtt);
+        match attempt.map(|attempt| (attempt.trigger, attempt.waited >= least)) {
             Some((Trigger::Timeout, true)) => model.on_timeout(half.flight_segments(), half.snd_nxt),
             Some((Trigger::TailProbe, _)) => {}
             _ if hinted => model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una),

@@ -29,6 +29,18 @@ pub fn shortest_rto(srtt: Option<Nanos>) -> Nanos {
     srtt.map_or(INITIAL_RTO, |srtt| srtt.max(LINUX_RTO_MIN))
 }
 
+/// Time after which a copy that no report of a loss triggered came from a retransmission timer, whatever its floor: no timer is as
+/// short as a round trip (RFC 6298 §2.3), in which an ACK or a window may have triggered the copy.
+pub fn least_rto(srtt: Option<Nanos>) -> Nanos {
+    srtt.map_or(LINUX_RTO_MIN, |srtt| srtt.scaled(OF_TIMERS).clamp(SHORTEST_FLOOR, LINUX_RTO_MIN))
+}
+
+/// Least ratio of a timeout to the round trip, on a steady path.
+const OF_TIMERS: f64 = 1.5;
+
+/// Shortest floor of common stacks: FreeBSD's `net.inet.tcp.rexmit_min`.
+const SHORTEST_FLOOR: Nanos = Nanos::from_millis(30);
+
 /// The probe timeout of RFC 8985 §7.2 as Linux sets it: 2·SRTT + 2 jiffies, plus one RTO floor where a single segment
 /// is in flight.
 pub fn probe_timeout(srtt: Option<Nanos>, segments_out: u32) -> Nanos {
@@ -117,6 +129,13 @@ mod tests {
         assert_eq!(after(44 + 228), Some(Expired::Timeout), "a lost probe and then the timer");
         assert_eq!(after(44 + 228 + 456), Some(Expired::Timeout), "and the timer doubled");
         assert_eq!((after(20), after(100), after(400)), (None, None, None), "no timer runs that long");
+    }
+
+    #[test]
+    fn the_least_timeout_is_half_as_long_again_as_the_round_trip_between_30_and_200_ms() {
+        let least = |ms| least_rto(Some(Nanos::from_millis(ms))).0 / 1_000_000;
+        assert_eq!((least(1), least(40), least(300)), (30, 60, 200));
+        assert_eq!(least_rto(None), LINUX_RTO_MIN, "without a round trip");
     }
 
     #[test]
