@@ -114,3 +114,26 @@ def test_a_timer_below_200_ms_leaves_a_segment_as_well(scene: Scene) -> None:
 def test_a_copy_sooner_than_a_round_trip_came_from_no_timer(scene: Scene) -> None:
     repairs_a_tail(scene, after_ms=2)
     assert scene.lost_ms("server", "server")["idle-restart"] in between(57, 63)
+
+
+def climb_after_idle(scene: Scene, *before: int) -> list[float]:
+    """How sure the waits of a climb from three segments are, after flights of so many and an idle second."""
+    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.request()
+    if before:
+        climbs(scene, *before)
+        scene.wait_ms(1_000)
+    climbs(scene, 3, 6, 12, 24)
+    rows = [row for row in scene.flow("server")["stalls"] if row["cause"] == "cwnd-limited"]
+    return [row["confidence"] for row in rows[-3:]]
+
+
+@look_alike
+def test_a_climb_may_lead_back_to_a_window_that_was_never_seen_full(scene: Scene) -> None:
+    """Five segments were acknowledged before: the window had been eight, if it grew by each (RFC 5681 §3.1)."""
+    assert [confidence < 0.8 for confidence in climb_after_idle(scene, 2, 3)] == [True, True, False]
+
+
+@near_miss
+def test_a_climb_from_the_first_flight_on_leads_back_to_nothing(scene: Scene) -> None:
+    assert min(climb_after_idle(scene)) > 0.9

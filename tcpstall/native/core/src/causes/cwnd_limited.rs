@@ -34,10 +34,10 @@
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait without
 //!           an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the last segment
 //!           was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the model has room
-//!           Never sure where by the model the sender still climbs back from an idle period, or may, because the capture begins with
-//!           the climb; where the model has room for a segment and nothing was lost, where a short answer to the peer followed, or
-//!           the short end of a write once all was acknowledged or several ACKs had made room for it (Nagle's algorithm may hold
-//!           that back too), nor away from the sender for less than half of a round trip: links that deliver frames in clumps do so
+//!           Never sure where by the model the sender still climbs back from an idle period, or may do so, as many segments were
+//!           acknowledged before it, or as the capture begins with the climb; where the model has room for a segment and nothing was
+//!           lost, where a short answer to the peer followed, or the short end of a write once all was acknowledged or several ACKs
+//!           had made room (Nagle's algorithm may hold that back too), nor away from the sender for less than half of a round trip
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;

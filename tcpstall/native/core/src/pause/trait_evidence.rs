@@ -51,7 +51,8 @@ fn learn(
     let first = rounds.iter().find(|round| !round.no_burst).map_or(0, |round| round.out);
     let merged = merged_acks::are_counted_twice(&pauses, rounds);
     let mut timed_out = false;
-    let mut windows = Windows { first, after_idle: traits.after_idle.value, lost: false, restarted: false };
+    let mut windows =
+        Windows { first, after_idle: traits.after_idle.value, lost: false, restarted: false, acked: 0, old: 0 };
     for ((pause, context), (round, read)) in pauses.iter_mut().zip(contexts).zip(rounds.iter().zip(&*reads)) {
         context.after_timeout = windows.is_restarted(pause);
         context.timed_out = timed_out;
@@ -93,6 +94,11 @@ struct Windows {
     lost: bool,
     /// The retransmission timer has lowered the window to a segment, and the flights still climb back.
     restarted: bool,
+    /// Segments acknowledged before the last idle period.
+    acked: u64,
+    /// Window of slow start before the last climb, if that had grown by each acknowledged segment (RFC 5681 §3.1) from where the climb
+    /// starts.
+    old: u64,
 }
 
 impl Windows {
@@ -116,9 +122,14 @@ impl Windows {
         }
         if outlasts_timer(pause) {
             self.lost = pause.broke_off();
+            self.acked = round.acked + u64::from(round.out);
         }
-        if read.climb >= SURE_STEPS && !read.merged {
-            window.cwnd = window.cwnd.min(round.out);
+        if read.climb_starts {
+            self.old = u64::from(round.out) + self.acked;
+        }
+        if read.climb >= SURE_STEPS && !read.merged && round.out < window.cwnd {
+            window.cwnd = round.out;
+            window.old_known &= window.before_idle.is_some() || u64::from(round.out) >= self.old;
         }
         if read.before_idle.is_some() && window.before_idle.is_none() && !self.lost {
             (window.before_idle, window.after_idle, window.old_known) = (read.before_idle, self.after_idle, true);
