@@ -65,3 +65,25 @@ def test_an_ack_long_after_the_probe_may_be_the_originals(scene: Scene, late_ms:
     scene.server_sends(5_000)
     probe = next(row for row in scene.flow()["stalls"] if row.get("detail") == "tail-loss")
     assert probe["confidence"] == pytest.approx(confidence)
+
+
+@pytest.mark.parametrize(("size", "cause"), [(103, "app-limited"), (2 * SEGMENT, "retransmission")])
+def test_a_vain_probe_of_a_finished_answer_holds_nobody(scene: Scene, size: int, cause: str) -> None:
+    """Of two requests the second took its time. The ACK of the first answer came late, and met the probe on its way."""
+    scene.handshake(rtt_ms=7)
+    scene.download(5_000)
+    scene.client_sends(74)
+    scene.client_sends(659)
+    scene.server_sends(size)
+    heard, tail = scene.server.heard_ns, min(size, SEGMENT)
+    scene.client.now_ns = scene.client.acts_ns() + 52_000_000
+    scene.client_acks()
+    acked = scene.client.now_ns
+    scene.server.heard_ns, scene.server.now_ns = heard, acked + 2_000_000
+    scene.server_repeats(5_000 + size - tail, tail)
+    scene.client_acks(sack=((5_000 + size - tail, 5_000 + size),))
+    scene.server.heard_ns, scene.server.now_ns = heard, acked + 5_500_000
+    scene.server_sends(817)
+    scene.client_acks()
+    scene.closes()
+    assert [stall.cause for stall in scene.stalls("server", "client", over_ms=10)] == [cause]

@@ -33,7 +33,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
         if retransmission::held_nobody(pause) {
             return explain(&pause.with(&pause.without_repairs()), limits, threshold);
         }
-        if retransmission::went_on_unheard(pause) {
+        if retransmission::went_on_unheard(pause) || retransmission::probed_after_a_write(pause) {
             let parts = explain(&pause.with(&pause.without_repairs()), limits, threshold);
             if parts.iter().all(|part| part.cause == Cause::AppLimited) {
                 return parts;

@@ -12,12 +12,13 @@
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost
 //!           segment was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer),
 //!           `fast-retransmit` (SACK came, or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`,
-//!           `spurious` (the original had arrived, by a DSACK, by an echoed timestamp, by an ACK that met the copy on its way, or
-//!           beside a receiver without SACK by an ACK that came at once, or by one that came too soon after the only copy for any
-//!           round trip)
-//! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux
+//!           `spurious` (the original had arrived, by a DSACK, by an echoed timestamp, by an ACK that met the copy on its way, by
+//!           ACKs that step on through the rest of the flight although only its first segment was sent again, or beside a receiver
+//!           without SACK by an ACK that came at once, or by one that came too soon after the only copy for any round trip)
+//! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522, RFC 5682; Linux
 //!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  where the sender, having heard nothing since its only copy, went on with new data all the same: nothing had held it;
+//!           where its writes had ended with a short segment, and probes in vain alone followed until everything was acknowledged;
 //!           where, at the sender, new data ended the wait and nothing had been sent again yet, although reports of a loss had
 //!           come; where data was sent again for the first time four timeouts after it was acknowledged, or to a peer whose last
 //!           word was a RST; a byte without PSH below the next one to send keeps an idle connection alive; what was lost without a
@@ -224,6 +225,13 @@ const LATE: i64 = 4;
 pub(super) fn probed_in_vain(pause: &Pause) -> bool {
     let mut attempts = pause.repair.iter().flat_map(|repair| &repair.attempts);
     is_needless(pause) && attempts.all(|attempt| attempt.trigger == Trigger::TailProbe)
+}
+
+/// A short segment had ended the writes, and only probes in vain followed, until everything was acknowledged: they let nothing wait
+/// that had been written (RFC 8985 §7.4.2).
+pub(super) fn probed_after_a_write(pause: &Pause) -> bool {
+    let over = pause.ended && pause.left_in_flight == 0 && !pause.before.ends_whole(pause.mss);
+    over && probed_in_vain(pause) && !is_repairing(pause) && !is_unheard(pause)
 }
 
 /// Confidence once the data has been retransmitted: the sender waits for the ACK of the copy and for the window that

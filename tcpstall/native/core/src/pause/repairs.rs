@@ -1,6 +1,10 @@
 //! Records the repairs of one sender: every attempt with its trigger, and the attempts that turned out needless.
 
+mod stepping;
+
 use std::collections::VecDeque;
+
+use stepping::Stepping;
 
 use super::evidence::repair::{Attempt, FirstCopy, PauseRepairs, Trigger};
 use super::kept::KeptPauses;
@@ -57,6 +61,8 @@ struct Awaiting {
     needless: bool,
     /// An ACK of it that comes at once shows it to be needless: see [`Again::may_be_answered_twice`].
     answers_twice: bool,
+    /// End of the data in flight when the copy of the oldest segment was sent, where nothing had reported a loss.
+    steps_to: Option<i64>,
 }
 
 /// The state of a sender that has sent something again.
@@ -73,12 +79,14 @@ pub(super) struct Repairs {
     last_attempt: Option<i64>,
     /// Linux's undo_retrans: retransmissions of this recovery that no DSACK has shown needless.
     undo_left: u32,
+    /// A copy whose data was acknowledged, and nothing beyond.
+    stepping: Option<Stepping>,
 }
 
 impl Repairs {
     /// The repairs in the flow's next part: none yet.
     pub(super) fn next_part(self) -> Repairs {
-        Repairs { totals: RepairTotals::default(), awaiting: VecDeque::new(), first_waiting: 0, ..self }
+        Repairs { totals: RepairTotals::default(), awaiting: VecDeque::new(), first_waiting: 0, stepping: None, ..self }
     }
 
     /// Memory of the repairs, bytes.
@@ -178,7 +186,9 @@ impl Repairs {
             acknowledged: false,
             needless,
             answers_twice: again.may_be_answered_twice() && self.last_attempt != Some(start),
+            steps_to: again.steps_to(start, end),
         });
+        self.stepping = None;
         let attempt = attempt?;
         self.last_attempt = Some(start);
         match attempt.trigger {
@@ -245,7 +255,7 @@ impl Repairs {
     /// Detects a needless retransmission by the Eifel algorithm (RFC 3522): the ACK that first covers the retransmitted
     /// left edge echoes a timestamp from before the retransmission, so the original caused it. Only the left edge
     /// counts: RFC 7323 §4.2 echoes the segment that fills it. Beside a receiver without SACK, an ACK at once tells the tap
-    /// the same, but not the sender.
+    /// the same, but not the sender; nor need a sender use F-RTO (RFC 5682), by which ACKs that step on tell it.
     fn on_echo(
         &mut self,
         acked: &Acked,
@@ -253,10 +263,16 @@ impl Repairs {
         pauses: &mut KeptPauses,
         open: &mut Option<Box<PauseRepairs>>,
     ) -> bool {
+        let before = half.snd_una - acked.bytes;
+        let stepped = self.stepping.take().filter(|stepping| stepping.goes_on(before, half.snd_una, acked));
+        if let Some(sent) = stepped.and_then(|stepping| self.awaiting.iter_mut().find(|sent| stepping.is_of(sent))) {
+            sent.needless = true;
+            let sent = *sent;
+            self.needless(acked.time, Some(sent), pauses, open);
+        }
         if half.snd_una < self.settled_below {
             return false;
         }
-        let before = half.snd_una - acked.bytes;
         let (mut found, mut waiting, mut undone) = (None, None, false);
         self.settled_below = i64::MAX;
         let candidates = self.awaiting.iter_mut().enumerate().skip(self.first_waiting);
@@ -267,7 +283,7 @@ impl Repairs {
                 continue;
             }
             let older = match (sent.value, acked.echo) {
-                (Some(value), Some(echo)) => (echo.wrapping_sub(value) as i32) < 0,
+                (Some(value), Some(echo)) => (echo.wrapping_sub(value) as i32) < 0 && !half.vantage.precedes(echo),
                 _ => false,
             };
             let again = sent.answers_twice && acked.passed - sent.time <= AT_ONCE;
@@ -276,6 +292,7 @@ impl Repairs {
                 undone |= older;
             }
             sent.acknowledged = true;
+            self.stepping = Stepping::of(sent, half.snd_una, acked).filter(|_| found.is_none());
         }
         self.first_waiting = waiting.unwrap_or(self.awaiting.len());
         let sent = found.and_then(|index| self.awaiting.get_mut(index));

@@ -121,6 +121,11 @@ impl TsvalClock {
         Nanos(self.tick.saturating_mul(2 * step))
     }
 
+    /// True if the stamp `value` is older than the first of this clock.
+    pub fn began_after(&self, value: u32) -> bool {
+        self.first.is_some_and(|(first, _)| (value.wrapping_sub(first) as i32) < 0)
+    }
+
     /// True if segments with the first stamps, or with two later ones in a row, passed the tap much closer together than they left.
     pub fn is_compressed(&self) -> bool {
         self.compressed || self.squeezed && self.most >= 2 * SHORTEST

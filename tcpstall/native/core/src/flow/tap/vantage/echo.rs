@@ -40,6 +40,11 @@ impl Vantage {
         stamps.is_some_and(|(timestamps, newest)| is_newer(newest, timestamps.value))
     }
 
+    /// True if this end never sent the stamp `echo`: it is older than the end's first.
+    pub fn precedes(&self, echo: u32) -> bool {
+        self.tsval_clock.began_after(echo)
+    }
+
     /// Time when the oldest segment passed that this end had not received when it sent a segment with the TSecr `echo`: the
     /// first with a newer TSval (RFC 7323 §4.3). `None` where all had reached it, or this end does not echo each segment.
     #[inline]
