@@ -109,3 +109,23 @@ def test_the_details_of_a_finding_sum_up_to_no_more_than_its_time(scene: Scene) 
     assert len(rows) == 2
     for row in rows:
         assert 0 < sum(span for _, span in row.details) <= row.time_ns
+
+
+def test_no_answer_of_a_slow_server_took_longer_than_all_of_them(scene: Scene) -> None:
+    """The client waited for the ACK of its first request while the server thought: that time is the loss's."""
+    scene.handshake(rtt_ms=40)
+    scene.client_sends(427)
+    scene.wait_ms(1_000)
+    scene.client_repeats(0, 427)
+    scene.wait_ms(3_000)
+    scene.server_sends(445)
+    for _ in range(2):
+        scene.wait_ms(300)
+        scene.client_sends(398)
+        scene.wait_ms(200)
+        scene.server_sends(487)
+    scene.client_acks()
+    scene.closes()
+    slow = next(row for row in findings(analyze(scene.capture("client"))) if row.kind == "server-slow")
+    assert slow.counted == 3
+    assert 0 < slow.median_ns <= slow.worst_ns <= slow.time_ns

@@ -174,13 +174,11 @@ impl Finding {
             let length = weight(stall);
             self.sure += f64::from(stall.confidence) * length as f64;
             self.weight += length as f64;
-            if share.kind == FindingKind::ServerSlow {
-                self.spread.add(Nanos(length));
-            }
         }
         share.details().for_each(|(detail, time)| tally(&mut self.details, detail, time));
-        if share.kind != FindingKind::ServerSlow {
-            self.spread.add(share.time);
+        match share.kind {
+            FindingKind::ServerSlow => share.lengths().for_each(|length| self.spread.add(length)),
+            _ => self.spread.add(share.time),
         }
         let (from, to) = share.span(row);
         self.first = if self.flows == 1 { from } else { self.first.min(from) };

@@ -55,14 +55,24 @@ impl<'a> Share<'a> {
         self.stalls.iter().map(|stall| weight(stall)).sum()
     }
 
-    /// The details of the waits, each with the part of its length that the share owns: where both ends wait at once, the
-    /// time is one cause's.
-    pub(super) fn details(&self) -> impl Iterator<Item = (&'static str, i128)> {
+    /// The waits, each with the part of its length that the share owns: where both ends wait at once, the time is one cause's.
+    pub(super) fn owned(&self) -> impl Iterator<Item = (&'a StallRow, i128)> {
         let (time, all) = (i128::from(self.time.0), i128::from(self.weight()));
         self.stalls.iter().map(move |stall| {
             let length = i128::from(weight(stall));
-            (stall.detail, if all > time { length * time / all } else { length })
+            (*stall, if all > time { length * time / all } else { length })
         })
+    }
+
+    /// The lengths of the waits; of each only what the share owns, where one alone is longer than all that it owns.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = Nanos> {
+        let beyond = self.longest().is_some_and(|stall| weight(stall) > self.time.0);
+        self.owned().map(move |(stall, owned)| Nanos(if beyond { owned as i64 } else { weight(stall) }))
+    }
+
+    /// The details of the waits, each with what the share owns of them.
+    pub(super) fn details(&self) -> impl Iterator<Item = (&'static str, i128)> {
+        self.owned().map(|(stall, owned)| (stall.detail, owned))
     }
 
     /// Takes in another share of the same kind and side.
