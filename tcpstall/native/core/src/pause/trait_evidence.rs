@@ -37,9 +37,7 @@ fn learn(
     rounds: &mut [BurstAndPause],
     reads: &mut [Read],
 ) -> Vec<Facts> {
-    let (mut acked, mut una) = (0, None);
-    let mut emptied =
-        pauses.first().is_none_or(|pause| pause.first || pause.flight_at_start <= pause.before.bytes as i64);
+    let (mut acked, mut una, mut emptied) = (0, None, true);
     for (pause, room) in pauses.iter().zip(&mut *rounds) {
         *room = BurstAndPause { from_empty: emptied, ..round(pause, &mut una, &mut acked) };
         emptied = room.emptied;

@@ -14,8 +14,8 @@ pub(super) fn learn(rounds: &[BurstAndPause], climbs: &[GrowthRun], reads: &mut 
     for climb in climbs {
         let start = *climb.rounds.start();
         let Some(idle) = rounds[..start].iter().rposition(|round| round.idle) else {
-            let may_be = reads[start].first_wait && rounds[start].from_empty;
-            climb.rounds.clone().for_each(|at| reads[at].after_idle = may_be);
+            let is_first = rounds[..start].iter().all(|round| round.out <= rounds[start].out);
+            climb.rounds.clone().for_each(|at| reads[at].after_idle = is_first);
             continue;
         };
         // Between the silence and the climb the sender had not waited for an ACK, so the climb begins with the restart.

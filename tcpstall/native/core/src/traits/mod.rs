@@ -142,8 +142,7 @@ pub struct Read {
     pub merged: bool,
     /// The window before an idle period, while the climb back is below it, segments.
     pub before_idle: Option<u32>,
-    /// The climb began after an idle period, or with the first data in the capture, and no larger flight shows the window before
-    /// that.
+    /// The climb began after an idle period, perhaps before the capture, and no larger flight shows the window before that.
     pub after_idle: bool,
     /// No pause after data came before this one.
     pub first_wait: bool,

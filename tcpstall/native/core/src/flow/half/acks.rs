@@ -60,7 +60,9 @@ impl Half {
             pending.window = Some(u32::from(segment.window));
         }
         let newest = self.acked_at_tap();
-        if pending.ack < newest {
+        if pending.ack < newest && self.awaits_first_ack() {
+            self.had_in_flight(segment, pending.ack);
+        } else if pending.ack < newest {
             let newer = self.pending.iter().find(|newer| newer.ack > pending.ack);
             _ = self.disorder.record(segment.time - newer.map_or(self.ack_passed, |newer| newer.time));
         } else if pending.ack > newest {
@@ -86,8 +88,7 @@ impl Half {
         (!said).then_some(pending)
     }
 
-    /// Time until which data of the peer with the ACK and the window of its last segment tells this sender nothing; that
-    /// segment may have been `news`.
+    /// Time until which data of the peer with the ACK and window of its last segment, perhaps `news`, tells this sender nothing.
     #[inline(always)]
     pub fn told_until(&self, news: bool) -> Nanos {
         match self.pending.back() {

@@ -1,12 +1,29 @@
 //! Data that left before the capture began.
 
-use super::Half;
+use super::{ABSURD_JUMP, Half};
 use crate::wire::Segment;
 
 impl Half {
     /// The capture lacks this sender's SYN, and no data of either end has passed so far: what comes now does not answer the `peer`.
     pub(super) fn begins_in_mid_life(&self, peer: &Half) -> bool {
         self.bytes == 0 && !self.syn_seen && peer.frames == 0
+    }
+
+    /// The capture lacks this sender's SYN, and no ACK has passed so far.
+    #[cold]
+    pub(super) fn awaits_first_ack(&self) -> bool {
+        !self.syn_seen && self.snd_una == 1 && self.window_field == 0 && self.pending.is_empty()
+    }
+
+    /// The first ACK in the capture shows that data from `ack` on, before the first that passed, was in flight when the capture began.
+    #[cold]
+    pub(super) fn had_in_flight(&mut self, first: &Segment, ack: i64) {
+        let earlier = self.snd_una - ack;
+        if earlier <= ABSURD_JUMP {
+            let segments = (earlier as u64).div_ceil(u64::from(self.mss()));
+            self.outstanding.begins_with(self.snd_una, segments as u32, first.time);
+            self.snd_una = ack;
+        }
     }
 
     /// Puts everything up to `start`, where the `first` data in the capture begins, in flight: it is no hole, for it left

@@ -153,12 +153,13 @@ impl Outstanding {
         self.remember_one(end, mark, time);
     }
 
-    /// Begins with `segments` that were sent before `now`, when the capture began, and reach up to `end`: as after a repair, their
-    /// acknowledgement measures no round trip.
+    /// Puts `segments` before all others that were sent before `now`, when the capture began, and reach up to `end`: as after a
+    /// repair, their acknowledgement measures no round trip.
     pub fn begins_with(&mut self, end: i64, segments: u32, now: Nanos) {
         let (mark, short, flight) = (0, Short::None, 0);
-        self.sent.push(Sent { end, time: now, segments, flight, mark, short, brief: false, again: true });
-        (self.segments, self.whole_gone) = (segments, true);
+        self.sent.push_first(Sent { end, time: now, segments, flight, mark, short, brief: false, again: true });
+        self.segments = self.segments.saturating_add(segments);
+        self.whole_gone = true;
     }
 
     /// Counts a frame that is not one full segment: returns its number of segments, whether the last one is short, and

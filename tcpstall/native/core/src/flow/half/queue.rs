@@ -57,6 +57,12 @@ impl<T> Queue<T> {
         self.places.push(element);
     }
 
+    /// Puts an element before the oldest.
+    #[cold]
+    pub(in crate::flow) fn push_first(&mut self, element: T) {
+        self.places.insert(self.free, element);
+    }
+
     #[cold]
     fn uses_free_places(&mut self) {
         if self.free > 0 && self.free >= self.places.len() / FREE_PART {
