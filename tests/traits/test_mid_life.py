@@ -30,7 +30,8 @@ def test_data_that_left_before_the_capture_began_is_in_flight_and_not_missing(sc
     # The third round of slow start is under way: some of its ACKs and frames have passed.
     begun = begun_after(scene, 60, begins_with)
     first, *_ = waits(scene, drop=begun)
-    assert (first["cause"], first["evidence"]["in_flight_segments"]) == ("cwnd-limited", 40)
+    assert (first["cause"], first["detail"]) == ("cwnd-limited", "slow-start")
+    assert first["evidence"]["in_flight_segments"] == 40
     assert scene.flow("server", drop=begun)["trust"]["unseen_bytes"] == 0
 
 

@@ -253,10 +253,10 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     if !waits || !whole || pause.has_room() == Some(false) || pause.closed.is_some() {
         return None;
     }
-    let detail = if read.first_wait { details::INITIAL_WINDOW } else { details::SLOW_START };
+    let begins = read.first_wait && pause.from_start;
+    let detail = if begins { details::INITIAL_WINDOW } else { details::SLOW_START };
     let stands = pause.context.plateau_rounds >= limits.plateau_rounds;
-    let initial =
-        read.first_wait && pause.from_start && pause.segments_held < INITIAL_WINDOW && is_outgrown(pause) && !stands;
+    let initial = begins && pause.segments_held < INITIAL_WINDOW && is_outgrown(pause) && !stands;
     // Without a loss a sender that watches the delay lowers its window (LEDBAT: RFC 6817 §2.4.2). Linux lets one first
     // write exceed a small buffer, so one larger flight shows nothing; away from the sender flights may seem to swing.
     let below = |flight: u32| 4 * u64::from(pause.segments_held) <= 3 * u64::from(flight);
