@@ -172,7 +172,7 @@ def test_situations_do_not_share_their_luck() -> None:
 
 @pytest.mark.skipif(obstacle() is not None, reason=str(obstacle()))
 def test_a_pair_that_loses_packets_throws_other_dice_each_time(tmp_path: Path) -> None:
-    lossy = Situation("lossy", "100 KB at 10 ms", 10, response=(100_000,), loss=0.2)
+    lossy = Situation("lossy", "100 KB at 10 ms", 10, response=(100_000,), loss=0.1)
     produce(Plan(lossy, ("loss=0",), runs=2), tmp_path / "lossy", tmp_path / "workshop")
     said = json.loads((tmp_path / "lossy" / "loss-0.json").read_text(encoding="ascii"))
     assert said["before"]["repeated_bytes"] > 0
