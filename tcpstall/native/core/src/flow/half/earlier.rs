@@ -18,10 +18,8 @@ impl Half {
     /// The first ACK in the capture shows that data from `ack` on, before the first that passed, was in flight when the capture began.
     #[cold]
     pub(super) fn had_in_flight(&mut self, first: &Segment, ack: i64) {
-        let earlier = self.snd_una - ack;
-        if earlier <= ABSURD_JUMP {
-            let segments = (earlier as u64).div_ceil(u64::from(self.mss()));
-            self.outstanding.begins_with(self.snd_una, segments as u32, first.time);
+        if self.snd_una - ack <= ABSURD_JUMP {
+            self.puts_earlier(first, (ack, self.snd_una));
             self.snd_una = ack;
         }
     }
@@ -32,9 +30,14 @@ impl Half {
     pub(super) fn left_earlier(&mut self, first: &Segment, start: i64) {
         self.never_seen = 0;
         if start > self.snd_nxt {
-            let segments = ((start - self.snd_nxt) as u64).div_ceil(u64::from(self.mss()));
-            self.outstanding.begins_with(start, segments as u32, first.time);
+            self.puts_earlier(first, (self.snd_nxt, start));
             self.snd_nxt = start;
         }
+    }
+
+    /// Puts these bytes in flight before all others: nobody saw when they left.
+    fn puts_earlier(&mut self, first: &Segment, (start, end): (i64, i64)) {
+        let segments = ((end - start) as u64).div_ceil(u64::from(self.mss()));
+        self.outstanding.begins_with(end, segments as u32, first.time);
     }
 }
