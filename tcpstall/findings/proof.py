@@ -148,10 +148,11 @@ def _flow_control(finding: Finding) -> str:
 
 
 def _loss(finding: Finding) -> str:
+    sender, _ = names(finding)
     copies, data = finding.retransmitted_bytes, finding.bytes
     share = f"{ratio(copies, data)} times the data" if 0 < data < copies else percent(copies, data)
     kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
-    again = f"{size(copies)} sent again ({share})" if copies else "no copy in the capture"
+    again = f"the {sender} sent {size(copies)} again ({share})" if copies else f"no copy of the {sender}'s data"
     late = f", {counted(finding.reordered_segments, 'segment')} reordered" if finding.reordered_segments else ""
     return f"{again}{late}{f': {kinds}' if kinds else ''}{_at_losses(finding)}"
 
@@ -177,11 +178,13 @@ def _path_mtu(finding: Finding) -> str:
 
 
 def _reordering(finding: Finding) -> str:
+    sender, _ = names(finding)
     share = percent(finding.reordered_segments, finding.segments)
-    return f"{counted(finding.reordered_segments, 'segment')} came late ({share}), overtaken by others"
+    return f"{counted(finding.reordered_segments, 'segment')} of the {sender} came late ({share}), overtaken by others"
 
 
 def _cwnd(finding: Finding) -> str:
+    sender, _ = names(finding)
     example = finding.example
     start = ""
     # A first flight that did not fill the window, as a server's first words over TLS, does not show its size.
@@ -193,7 +196,7 @@ def _cwnd(finding: Finding) -> str:
     detail = (finding.detail or "window full").replace("-", " ")
     lost = finding.detail == Detail.CONGESTION_AVOIDANCE and finding.retransmitted_bytes
     again = f", {percent(finding.retransmitted_bytes, finding.bytes)} sent again" if lost else ""
-    return f"{detail}{start}{again}, {counted(finding.waits, 'wait')} for ACKs{_at_losses(finding)}"
+    return f"{detail}{start}{again}, {counted(finding.waits, 'wait')} of the {sender} for ACKs{_at_losses(finding)}"
 
 
 def _window(finding: Finding) -> str:
@@ -221,7 +224,8 @@ def _path(finding: Finding) -> str:
 
 
 def _rate_window(finding: Finding) -> str:
-    again = f"{size(finding.retransmitted_bytes)} were sent again" if finding.retransmitted_bytes else ""
+    sender, _ = names(finding)
+    again = f"the {sender} sent {size(finding.retransmitted_bytes)} again" if finding.retransmitted_bytes else ""
     return f"{rate_of(finding)}, released by ACKs; {again or 'the window grew until all was sent'}{_at_losses(finding)}"
 
 

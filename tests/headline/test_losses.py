@@ -143,4 +143,4 @@ def test_a_repair_that_the_capture_lacks_is_said_to_be_missing(scene: Scene, hel
     scene.server_sends(5_000)
     copies = [number for number, (_, packet) in enumerate(scene.packets("server"), 1) if packet.payload == 1_448]
     loss = of("loss", scene.capture("server", drop=[] if held else copies[-1:]))
-    assert evidence(loss).startswith("1.4 kB sent again" if held else "no copy in the capture: ")
+    assert evidence(loss).startswith("the server sent 1.4 kB again" if held else "no copy of the server's data: ")
