@@ -207,8 +207,9 @@ def _findings(days: int) -> str:
            min(start_ns) AS start_ns, max(end_ns) AS end_ns, sum(duration_ns)::BIGINT AS time_ns,
            if(kind = 'idle', NULL, sum(duration_ns)::BIGINT) AS recoverable_ns, count(*) AS waits,
            max(duration_ns) AS longest_ns, arg_max(stall, duration_ns) AS stall, max(in_flight_bytes) AS level_bytes,
-           avg(confidence) AS confidence, 3 AS exchanges, 20000 AS bytes, 20 AS segments, 0 AS retransmitted_bytes,
-           0 AS reordered_segments, 0 AS needless_retransmissions, 4000000000 AS lasted_ns
+           avg(confidence) AS confidence, 3 AS exchanges, 20000 AS bytes, 20 AS segments,
+           1448 * count(*) FILTER (cause = 'retransmission') AS retransmitted_bytes, 0 AS reordered_segments,
+           0 AS needless_retransmissions, 4000000000 AS lasted_ns
     FROM ({lost}) GROUP BY {flow}, cause, sender
     """
 
