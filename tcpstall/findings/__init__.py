@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tcpstall.findings.changes import advice, gain, remedy
     from tcpstall.findings.choice import Telling, first_to_see, led, telling
     from tcpstall.findings.finding import Example, Finding
-    from tcpstall.findings.proof import evidence
+    from tcpstall.findings.proof import essence, evidence
     from tcpstall.findings.ranking import findings, idle_ns, ranked
     from tcpstall.findings.words import headline, sentence, where
 
@@ -18,6 +18,7 @@ __all__ = [
     "Finding",
     "Telling",
     "advice",
+    "essence",
     "evidence",
     "finding_row",
     "findings",
@@ -42,7 +43,7 @@ __getattr__ = importer(
         **dict.fromkeys(("Example", "Finding"), "finding"),
         **dict.fromkeys(("findings", "idle_ns", "ranked"), "ranking"),
         **dict.fromkeys(("Telling", "first_to_see", "led", "telling"), "choice"),
-        "evidence": "proof",
+        **dict.fromkeys(("essence", "evidence"), "proof"),
         **dict.fromkeys(("headline", "sentence", "where"), "words"),
     },
 )

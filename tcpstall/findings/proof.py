@@ -6,7 +6,7 @@ from tcpstall.causes import Detail
 from tcpstall.findings.finding import Behind, Finding
 from tcpstall.units import counted, duration, number, per_second, percent, rate, ratio, size, times
 
-__all__ = ["evidence", "meanwhile", "names", "patience", "rate_of", "timed", "too_late", "unanswered"]
+__all__ = ["essence", "evidence", "meanwhile", "names", "patience", "rate_of", "timed", "too_late", "unanswered"]
 
 _FIXED = {
     "reset": "before all requests were answered whole",
@@ -32,6 +32,11 @@ def evidence(finding: Finding) -> str:
     if finding.behind:
         return _through_queue(finding, finding.behind)
     return _FIXED.get(finding.kind) or _EVIDENCE.get(finding.kind, _plain)(finding)
+
+
+def essence(finding: Finding) -> str:
+    """The evidence, of a loss without its kinds and places: they are many words."""
+    return _again(finding) if finding.kind == "loss" and not finding.behind else evidence(finding)
 
 
 def _through_queue(finding: Finding, behind: Behind) -> str:
@@ -148,13 +153,16 @@ def _flow_control(finding: Finding) -> str:
 
 
 def _loss(finding: Finding) -> str:
+    kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
+    late = f", {counted(finding.reordered_segments, 'segment')} reordered" if finding.reordered_segments else ""
+    return f"{_again(finding)}{late}{f': {kinds}' if kinds else ''}{_at_losses(finding)}"
+
+
+def _again(finding: Finding) -> str:
     sender, _ = names(finding)
     copies, data = finding.retransmitted_bytes, finding.bytes
     share = f"{ratio(copies, data)} times the data" if 0 < data < copies else percent(copies, data)
-    kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
-    again = f"the {sender} sent {size(copies)} again ({share})" if copies else f"no copy of the {sender}'s data"
-    late = f", {counted(finding.reordered_segments, 'segment')} reordered" if finding.reordered_segments else ""
-    return f"{again}{late}{f': {kinds}' if kinds else ''}{_at_losses(finding)}"
+    return f"the {sender} sent {size(copies)} again ({share})" if copies else f"no copy of the {sender}'s data"
 
 
 def _at_losses(finding: Finding) -> str:

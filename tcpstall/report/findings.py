@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from tcpstall.findings import Finding, advice, evidence, gain, headline, remedy, where
+from tcpstall.findings import Finding, advice, essence, evidence, gain, headline, remedy, where
 from tcpstall.findings.words import flows_of, spread
 from tcpstall.units import counted, duration
 
@@ -28,13 +28,16 @@ def findings_list(found: Sequence[Finding], *, width: int, most: int = MOST) -> 
 def finding_lines(rank: int, finding: Finding, width: int, *, numbered: bool = True) -> Iterator[Text]:
     """Time, kind, place, flows and distribution; then the evidence, what to change, and the flow that shows it.
 
-    Evidence that does not fit into the second line stands at the end of the first, where that has room. `numbered`
-    names the flow by its number, which says nothing where there are many analyses.
+    Evidence that does not fit into the second line stands at the end of the first, where that has room; else its
+    essence does. `numbered` names the flow by its number, which says nothing where there are many analyses.
     """
-    told, change = evidence(finding), f"→ {advice(finding)}"
+    change = f"→ {advice(finding)}"
+    title = f"{rank}  {_time(finding)}{headline(finding)}: {where(finding)}"
+    parts = [flows_of(finding), *spread(finding)]
+    room = max(width - cell_len(f"{_INDENT} {change}"), width - cell_len(", ".join([title, *parts])) - 2)
+    told = evidence(finding) if cell_len(evidence(finding)) <= room else essence(finding)
     apart = cell_len(f"{_INDENT}{told} {change}") > width
-    parts = [flows_of(finding), *spread(finding), *([told] if apart and told else [])]
-    yield Text(_fitted(f"{rank}  {_time(finding)}{headline(finding)}: {where(finding)}", parts, width), "bold")
+    yield Text(_fitted(title, [*parts, *([told] if apart and told else [])], width), "bold")
     before = "" if apart or not told else f"{told} "
     example = finding.example if numbered and finding.flows > 1 else None
     extra = [f"flow {example.flow}" if example else "", gain(finding)]

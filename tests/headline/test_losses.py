@@ -9,6 +9,7 @@ from tcpstall import Losses, analyze
 from tcpstall.causes import Cause, Detail
 from tcpstall.findings import Finding, advice, evidence, finding_row, findings
 from tcpstall.findings.merging import together
+from tcpstall.report.findings import finding_lines
 from tcpstall.report.html.summary import answer
 from tcpstall.units import per_second
 from tests.scene import Scene
@@ -144,3 +145,22 @@ def test_a_repair_that_the_capture_lacks_is_said_to_be_missing(scene: Scene, hel
     copies = [number for number, (_, packet) in enumerate(scene.packets("server"), 1) if packet.payload == 1_448]
     loss = of("loss", scene.capture("server", drop=[] if held else copies[-1:]))
     assert evidence(loss).startswith("the server sent 1.4 kB again" if held else "no copy of the server's data: ")
+
+
+def test_losses_of_both_ends_differ_in_their_words(tmp_path: Path) -> None:
+    loss = of("loss", lossy(tmp_path, "server").capture())
+    assert evidence(loss).startswith("the server sent ")
+    assert evidence(replace(loss, side="client")).startswith("the client sent ")
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [(50, ""), (100, "the server sent 1.4 kB again (7 %)"), (160, "the server sent 1.4 kB again (7 %): timeout ")],
+)
+def test_a_narrow_line_keeps_who_sent_again(tmp_path: Path, width: int, shown: str) -> None:
+    loss = replace(of("loss", lossy(tmp_path, "server").capture()), losses=None, bytes=20_000)
+    loss = replace(loss, retransmitted_bytes=1_448, details=(("timeout", 10**9), ("recovery", 10**8)))
+    lines = "\n".join(line.plain for line in finding_lines(1, loss, width))
+    assert shown in lines
+    assert ("sent 1.4 kB again" in lines) == bool(shown)
+    assert (": timeout" in lines) == (width == 160)
