@@ -75,7 +75,7 @@ def prompt_acks(case: Case) -> Remedy:
             note="of the whole host, FreeBSD and macOS; net.inet.tcp.delacktime shortens it instead (ms, FreeBSD)",
             source="FreeBSD tcp(4) delayed_ack, delacktime; XNU tcp_input.c",
         ),
-        "write-write-read programs whose small second write waits for the ACK of the first",
+        "a program writes, writes and reads, and its small second write waits for the ACK of the first",
         "up to twice as many packets: ACKs no longer ride on answers",
         "RFC 9293 §3.8.6.3, RFC 5681 §4.2; Linux TCP_DELACK_MIN 40 ms",
         "delayed-ack=0",
