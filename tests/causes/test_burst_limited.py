@@ -25,18 +25,19 @@ def exchanges(scene: Scene, count: int, size: int, *, cwnd: int, **how: Any) -> 
         scene.download(size, request=21, slow_start_after_idle=False, **how)
 
 
-def after_acks(scene: Scene, *turns: tuple[int, ...], cap: int) -> None:
+def after_acks(scene: Scene, *turns: tuple[int, ...], cap: int, timestamps: bool = True) -> None:
     """Slow start up to 40 segments; then ACKs of so many segments come together, and each lets the `cap` go."""
-    scene.handshake(rtt_ms=20, client_window=3_000_000)
+    scene.handshake(rtt_ms=20, client_window=3_000_000, timestamps=timestamps)
     scene.request()
+    full = SEGMENT if timestamps else SEGMENT + 12
     sent = acked = 0
     flights = [(10, (1,) * 10), (20, (1,) * 20), (40, turns[0]), *((cap * len(a), b) for a, b in pairwise(turns))]
     for segments, acks in [*flights, (cap * len(turns[-1]), ())]:
-        scene.server_sends(segments * SEGMENT, tso=1, push=False)
+        scene.server_sends(segments * full, tso=1, push=False)
         sent += segments
         for covered in acks:
             acked += covered
-            scene.client_acks(upto=acked * SEGMENT)
+            scene.client_acks(upto=acked * full)
 
 
 def waits(scene: Scene, tap: Tap) -> Counter[str]:
@@ -74,6 +75,22 @@ def test_each_ack_lets_four_segments_go_although_it_covered_more(scene: Scene, t
     assert waits(scene, tap)["burst-limited"] == 8
     rows = [row for row in scene.flow(tap)["stalls"] if row["cause"] == "burst-limited"]
     assert {(row["detail"], row["evidence"]["burst_cap_segments"]) for row in rows} == {("partial-ack", 4)}
+
+
+@near_miss
+@pytest.mark.parametrize("timestamps", [False, True])
+def test_where_packets_are_missing_and_no_stamp_dates_the_acks_it_is_unsure(scene: Scene, timestamps: bool) -> None:
+    after_acks(scene, (10,) * 4, (8, 8), (8,), *[(4,)] * 9, cap=4, timestamps=timestamps)
+    found = {
+        lacking: [
+            row["confidence"]
+            for row in scene.flow("server", drop=lacking)["stalls"]
+            if row["cause"] == "burst-limited" and row["detail"] == "partial-ack"
+        ]
+        for lacking in ((), (12,))
+    }
+    assert max(found[()]) >= 0.8
+    assert (max(found[12,]) >= 0.8) == timestamps
 
 
 @near_miss

@@ -12,7 +12,8 @@
 //!           room for less than a frame of offloaded segments (`tcp_tso_should_defer`)
 //! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat),
 //!           `nagle` (no more than the short end of each answer is left: never sure), a window that is never filled for a round
-//!           trip (more than ten segments: never sure)
+//!           trip (more than ten segments: never sure), what each ACK lets go where the capture lacks packets and no timestamps
+//!           date the ACKs (never sure)
 
 use super::cause::Cause;
 use super::details;
@@ -63,7 +64,9 @@ fn by_ack(pause: &Pause) -> Verdict {
     if pause.context.per_ack.is_none() {
         return Verdict::No;
     }
-    // A window that a loss has lowered lets few segments go as well.
-    let likely = pause.losses == 0 && pause.context.per_ack_waits >= OFTEN;
+    // A window that a loss has lowered lets few segments go as well; so does a smaller one that an ACK announced which the
+    // capture lacks.
+    let certain = pause.losses == 0 && !pause.unseen.perhaps_acks;
+    let likely = certain && pause.context.per_ack_waits >= OFTEN;
     yes(details::PARTIAL_ACK, if likely { 0.85 } else { 0.75 })
 }
