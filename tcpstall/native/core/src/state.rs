@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Version of the serialised state. Raise it with every change to the structure of a flow's or a stream's state.
-pub const VERSION: u16 = 42;
+pub const VERSION: u16 = 43;
 
 /// Largest growth of a byte of an LZ4 block when decompressed (lz4_Block_format.md: a length grows by 255 for each
 /// further byte).

@@ -30,7 +30,7 @@ enum Leaves {
 }
 
 /// Every doubt, in the order in which they lower a confidence.
-pub(super) const DOUBTS: [Doubt; 11] = [
+pub(super) const DOUBTS: [Doubt; 12] = [
     Doubt {
         holds: |pause| !pause.unseen.is_nothing(),
         about: About::Every,
@@ -101,6 +101,13 @@ pub(super) const DOUBTS: [Doubt; 11] = [
         about: About::These(&[Cause::AppLimited, Cause::Pacing, Cause::BurstLimited]),
         leaves: Leaves::AtMost(0.75),
         missing: Some(Missing::UNSTAMPED_ACKS),
+    },
+    // A writer whose tick is as long as a round trip meets its ACKs as well.
+    Doubt {
+        holds: |pause| pause.unseen.early_data,
+        about: About::Every,
+        leaves: Leaves::AtMost(0.75),
+        missing: Some(Missing::ORDER),
     },
     // Without the ACKs that are missing, less was in flight; and a window that a middlebox scaled is unknown.
     Doubt {

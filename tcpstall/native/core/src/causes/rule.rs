@@ -68,6 +68,10 @@ impl Missing {
     /// ACKs, where no timestamps show it.
     pub const UNSTAMPED_ACKS: Missing =
         Missing("ACKs, perhaps: the capture lacks packets of the flow, and without timestamps nothing shows which");
+    /// The order of data and ACKs, where two clocks seem to have stamped them.
+    pub const ORDER: Missing = Missing(
+        "the order of ACKs and data: ACKs come just after data that they may have released, without timestamps",
+    );
     /// The time of a packet.
     pub const TIME: Missing = Missing("time: a packet carries a time that cannot be");
     /// Times between the steps of the clock that stamped the packets.

@@ -316,6 +316,13 @@ impl Facts {
         self.ended && self.unseen.heard && self.left_in_flight > 0 && self.duration() < round_trip + round_trip
     }
 
+    /// New data ended the pause while older data was in flight, and no ACK came in the second half of the pause.
+    #[inline]
+    pub fn ended_unheard(&self) -> bool {
+        let heard = || self.last_ack.is_some_and(|ack| (self.end - ack).times(2) < self.duration());
+        self.left_in_flight > 0 && self.ended && !self.first && !heard()
+    }
+
     /// All data was acknowledged, no window had to open, and the sender stayed silent well past the tolerance: it had
     /// nothing to send.
     pub fn fell_silent(&self) -> bool {

@@ -20,6 +20,9 @@ pub(super) struct Later {
     pub(super) unseen_before_next: bool,
     /// Bytes and packet of the ACK that ended the pause: the capture holds that ACK after the data that it released.
     pub(super) heard: Option<(i64, PacketNo)>,
+    /// Bytes and packet of an ACK that came just after the data that ended the pause, and does not acknowledge it: it may have
+    /// released that data. See `pause/settle/early_data.rs`.
+    pub(super) soon: Option<(i64, PacketNo)>,
     /// The first ACK of the burst, which had not reached the sender by the distance that was known.
     pub(super) first_ack: Option<FirstAck>,
     /// Time when SACK blocks first reported the hole of the pause.
@@ -35,6 +38,9 @@ pub(super) struct Later {
 }
 
 impl Later {
+    /// Ratio of a pause to the time after it within which an ACK comes by chance once in 64 times.
+    pub(super) const RARELY: i64 = 64;
+
     /// No fact yet about the pause with that number.
     pub(super) fn about(pause: usize) -> Later {
         Later { pause, ..Later::default() }
@@ -43,6 +49,11 @@ impl Later {
     /// Bytes of the ACK that the capture holds too late.
     pub(super) fn heard_bytes(&self) -> i64 {
         self.heard.map_or(0, |(bytes, _)| bytes)
+    }
+
+    /// The facts where the capture holds ACKs after the data that they released.
+    pub(super) fn with_early_data(&self) -> Later {
+        Later { heard: self.heard.or(self.soon), ..*self }
     }
 
     /// The frozen `pause` with these facts.

@@ -3,6 +3,7 @@
 
 mod coverage;
 mod cut_short;
+mod early_data;
 mod scale;
 mod scaled_syn;
 mod some;
@@ -46,7 +47,7 @@ pub(super) struct Settled {
 /// bursts are listed in the memory of `bursts`.
 pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts: Vec<Burst>) -> Settled {
     let (bursts, full_for) = joined(&frozen, shown, bursts);
-    let whole = Whole::of(shown, &frozen);
+    let whole = Whole::of(shown, &frozen, later);
     let (mut later, mut befores) = (later.iter().peekable(), bursts.iter().peekable());
     let (mut pauses, mut numbers) = (frozen, 0..);
     // The list is this function's own: a pause, which has a kilobyte, is settled where it lies.
@@ -62,6 +63,8 @@ pub(super) fn settle(frozen: Vec<Facts>, later: &[Later], shown: &Shown, bursts:
         pause.after = befores.peek().copied().copied().unwrap_or_default();
         let first_ack = later.and_then(|later| later.first_ack);
         if let Some(later) = later {
+            let later = if whole.early_data { later.with_early_data() } else { *later };
+            pause.unseen.early_data = whole.early_data && later.soon.is_some();
             *pause = later.added_to(pause.clone());
         }
         let distance = whole.distance(pause);
@@ -149,6 +152,8 @@ struct Whole<'a> {
     jitter: Nanos,
     /// The clock of the stamps advances in steps of milliseconds.
     coarse: bool,
+    /// The capture holds ACKs after the data that they released.
+    early_data: bool,
     multipath: bool,
     hardly_seen: bool,
     /// The capture lacks packets of the flow, which has no timestamps.
@@ -163,7 +168,7 @@ struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
-    fn of(shown: &Shown<'a>, frozen: &[Facts]) -> Whole<'a> {
+    fn of(shown: &Shown<'a>, frozen: &[Facts], later: &[Later]) -> Whole<'a> {
         let connection = shown.connection;
         let half = connection.half(shown.sender);
         let (vantage, disorder) = (&half.vantage, connection.disorder());
@@ -177,6 +182,7 @@ impl<'a> Whole<'a> {
             disorder,
             jitter: vantage.jitter().max(disorder).max(step),
             coarse: step > Nanos::ZERO,
+            early_data: step == Nanos::ZERO && !connection.handshake.timestamps && early_data::is_shown(frozen, later),
             multipath: connection.handshake.is_multipath(),
             hardly_seen: half.never_seen / HARDLY_SEEN > half.bytes as i64,
             lacks_unstamped: !connection.handshake.timestamps

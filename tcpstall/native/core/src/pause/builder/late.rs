@@ -4,6 +4,7 @@ use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
 use crate::packet_no::PacketNo;
 use crate::pause::evidence::Facts;
+use crate::pause::later::Later;
 use crate::time::Nanos;
 
 /// Longest delay by reordering in the network; a quarter of the round trip (RFC 8985 §6.2) where that is less.
@@ -102,7 +103,8 @@ impl Builder {
     /// Notes an ACK that was stored after the data that it released: it ended the pause that this data ended.
     #[inline(always)]
     pub(super) fn heard_late(&mut self, acked: &Acked) {
-        if self.open.acks == 0 && acked.bytes > 0 && self.pauses.newest().is_some_and(|pause| pause.unseen.heard) {
+        let may_be = |pause: &Facts| pause.unseen.heard || pause.ended_unheard();
+        if self.open.acks == 0 && acked.bytes > 0 && self.pauses.newest().is_some_and(may_be) {
             // By value, so that the ACK stays in registers: every ACK comes this way.
             self.may_be_heard(acked.time, acked.bytes, acked.packet);
         }
@@ -112,12 +114,13 @@ impl Builder {
     fn may_be_heard(&mut self, time: Nanos, bytes: i64, packet: PacketNo) {
         // An ACK of the data that ended the pause came after it: the one that the sender had heard is not in the capture.
         let is_it = |pause: &Facts| bytes <= pause.left_in_flight && time - pause.end < REORDERING;
-        let known = self.pauses.later().is_some_and(|later| later.heard.is_some());
-        if !known
-            && self.pauses.newest().is_some_and(is_it)
+        let known = self.pauses.later().is_some_and(|later| later.heard.is_some() || later.soon.is_some());
+        let Some(pause) = self.pauses.newest().filter(|pause| !known && is_it(pause)) else { return };
+        let (heard, soon) = (pause.unseen.heard, (time - pause.end).times(Later::RARELY) <= pause.duration());
+        if (heard || soon)
             && let Some(later) = self.pauses.learns_of_newest()
         {
-            later.heard = Some((bytes, packet));
+            *(if heard { &mut later.heard } else { &mut later.soon }) = Some((bytes, packet));
         }
     }
 }

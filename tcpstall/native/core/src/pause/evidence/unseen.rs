@@ -46,13 +46,15 @@ pub struct Unseen {
     pub misdated: bool,
     /// The clock of the stamps advances in steps of milliseconds: see `pause/settle/stamp_tick.rs`.
     pub coarse: bool,
+    /// An ACK that may have released the data which ended the pause came just after it, as in most pauses of this sender.
+    pub early_data: bool,
     /// More is in flight in this flow than the windows allow that its SYNs scale: the capture lacks ACKs, or a middlebox
     /// changed a SYN.
     pub overrun: bool,
 }
 
 packed!(Unseen {
-    marks { before_next, heard, blind, unmeasured, unplaced, placed_later, acks, perhaps_acks, bare_acks, departure, misdated, coarse, overrun }
+    marks { before_next, heard, blind, unmeasured, unplaced, placed_later, acks, perhaps_acks, bare_acks, departure, misdated, coarse, early_data, overrun }
     inside, tail, tail_acked, under_way, passed, oldest,
 });
 
