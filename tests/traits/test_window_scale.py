@@ -82,3 +82,37 @@ def test_without_its_handshake_a_window_is_taken_to_hold_a_segment_once(scene: S
     delayed = [row for row in rows if row["cause"] == "delayed-ack"]
     assert len(delayed) == 4
     assert not any(word.startswith("window scale") for row in delayed[1:] for word in row["missing"])
+
+
+def cut_to_the_byte(scene: Scene, field: int, *, times: int = 6) -> float:
+    """Share of a window of which each fifth flight fills the last byte; the others are short writes."""
+    scene.handshake(rtt_ms=40, mss=SEGMENT + 12, client_scale=SCALE, client_window=64_256)
+    scene.request()
+    scene.server_sends(SEGMENT, push=False)
+    window = field << SCALE
+    for number in range(5 * times):
+        scene.client_acks(window=window)
+        if number % 5:
+            scene.server_sends(300)
+            continue
+        scene.server_sends(SEGMENT, push=False)
+        scene.server_sends(window - SEGMENT)
+    return share(scene, "rwnd-limited", "client", drop=SYNS)
+
+
+@fires
+def test_segments_that_are_cut_to_the_byte_show_the_window_though_few_flights_fill_it(scene: Scene) -> None:
+    assert cut_to_the_byte(scene, 9) > 0.1
+    waits = [stall for stall in scene.flow("client", drop=SYNS)["stalls"] if stall["cause"] == "rwnd-limited"]
+    assert waits
+    assert all(stall["confidence"] >= 0.8 for stall in waits)
+
+
+@near_miss
+def test_flights_as_long_as_a_power_of_two_may_be_writes(scene: Scene) -> None:
+    assert cut_to_the_byte(scene, 8) == 0
+
+
+@near_miss
+def test_two_segments_that_fill_a_window_to_the_byte_are_an_accident(scene: Scene) -> None:
+    assert cut_to_the_byte(scene, 9, times=2) == 0

@@ -19,13 +19,14 @@
 //!           window)
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance), RFC 7323 §2.2 (no SYN's window is scaled); Linux `tcp_snd_wnd_test`,
 //!           `tcp_tso_should_defer`, `tcp_win_from_space`
-//! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes,
-//!           where some flights seem larger); packets are missing; nothing followed for over a second after the ACK of everything;
-//!           far more seems to be in flight than the window holds; an ACK had made room for a full segment, and the data came by
-//!           itself after most of the wait. Never sure where a window below a segment did not open again, but was filled up late,
-//!           nor where the window opened during the wait and a later ACK ended it, nor where a segment more than the window holds
-//!           was out: its sender goes by another window; nor by the window of a SYN-ACK, where the next window is that times the
-//!           scale: such a receiver scales both, and a sender with more out than the smaller one read it so
+//! Abstains  window scale unknown, unless flights that fill the window again and again give it away (windows of several sizes, or
+//!           cut to the byte, where some flights seem larger); packets are missing; nothing followed for over a second after the
+//!           ACK of everything; far more seems to be in flight than the window holds; an ACK had made room for a full segment,
+//!           and the data came by itself after most of the wait. Never sure where a window below a segment did not open again,
+//!           but was filled up late, nor where the window opened during the wait and a later ACK ended it, nor where a segment
+//!           more than the window holds was out: its sender goes by another window; nor by the window of a SYN-ACK, where the
+//!           next window is that times the scale: such a receiver scales both, and a sender with more out than the smaller one
+//!           read it so
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
 //!           ACK opened the window, and the short end of a write left alone at a later one)
 
@@ -102,6 +103,11 @@ fn went_beyond(pause: &Pause, room: i64) -> bool {
     pause.ended && pause.acks == 0 && pause.after.clump.first_bytes as i64 > room
 }
 
+/// A segment was cut to the byte that the window left, which shows its scale once more. A power of two is as long as many a write.
+fn is_cut_to_the_byte(pause: &Pause, window: i64) -> bool {
+    pause.flight_at_start % i64::from(pause.mss.max(1)) != 0 && !window.unsigned_abs().is_power_of_two()
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if below_segment(pause) {
         // The timer that fills the window may have started long after the window was shut, with the data that it sent.
@@ -139,6 +145,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
             return Verdict::CannotTell(Missing::DISTANCE);
         }
         let confidence = match (pause.scale_inferred, held < pause.next_segment()) {
+            (true, _) if at_start == 0 && is_cut_to_the_byte(pause, window) => 0.85,
             (true, _) => 0.7,
             // A sender that has more out than the window holds goes by another one: some scale that of a SYN (RFC 7323 §2.2).
             (false, true) if held <= -i64::from(pause.mss) => OPENED_BEFORE,

@@ -25,7 +25,8 @@ const SIZES: usize = 4;
 
 /// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound; it
 /// must make the window hold a segment once. It is the scale if flights repeatedly fill the window to less than a segment,
-/// because only a receive window causes that. Where even that bound leaves room, no window was full.
+/// because only a receive window causes that; a few flights are enough if a segment was cut to the byte that the window left.
+/// Where even that bound leaves room, no window was full.
 pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
     let overrun = pauses.iter().filter(|pause| overruns(pause)).count();
     // Where flights end at the window it is one: an ACK that the tap saw late makes it seem overrun once.
@@ -49,15 +50,19 @@ pub(super) fn settle(pauses: Vec<Facts>) -> Vec<Facts> {
     let all = pauses.iter().filter(judged).count();
     let full_under =
         |shift: u32| pauses.iter().filter(judged).filter(move |pause| is_full(pause, shift)).collect::<Vec<_>>();
-    let is_scale = |full: &[&Facts]| {
-        full.len() >= FULL && full.len() as f64 >= FULL_SHARE * all as f64 && !stands_while_the_window_moves(full)
+    let is_scale = |shift: u32, full: &[&Facts]| {
+        let enough = full.len() >= FULL && full.len() as f64 >= FULL_SHARE * all as f64;
+        (enough || are_filled_to_the_byte(full, shift)) && !stands_while_the_window_moves(full)
     };
     let follows = |lower: &u32| {
         let over = pauses.iter().filter(judged).filter(|pause| pause.flight_at_start > window(pause, *lower)).count();
         let full = full_under(*lower);
-        OVER * over <= all && is_scale(&full) && follow_the_window(&full)
+        OVER * over <= all
+            && is_scale(*lower, &full)
+            && (follow_the_window(&full) || are_filled_to_the_byte(&full, *lower))
     };
-    let Some(shift) = (0..shift).find(follows).or(Some(shift).filter(|shift| is_scale(&full_under(*shift)))) else {
+    let is_bound = |shift: &u32| is_scale(*shift, &full_under(*shift));
+    let Some(shift) = (0..shift).find(follows).or(Some(shift).filter(is_bound)) else {
         return pauses;
     };
     let largest = pauses.iter().filter(judged).map(|pause| window(pause, shift)).max().unwrap_or_default();
@@ -71,6 +76,15 @@ fn is_full(pause: &Facts, shift: u32) -> bool {
     let room = window - pause.flight_at_start;
     let filled = room == 0 || pause.before.ends_whole(pause.mss) && !pause.is_turn();
     window >= LEAST && (0..pause.next_segment()).contains(&room) && filled
+}
+
+/// Again and again a segment was cut to the byte that the window left, which no writer knows. A field that is a power of two makes a
+/// window as long as many a write.
+fn are_filled_to_the_byte(full: &[&Facts], shift: u32) -> bool {
+    let equal =
+        |pause: &&&Facts| pause.flight_at_start == window(pause, shift) && !pause.window_field.is_power_of_two();
+    let cut = |pause: &&&Facts| pause.flight_at_start % i64::from(pause.mss.max(1)) != 0;
+    full.iter().filter(equal).filter(cut).count() >= FULL
 }
 
 /// Windows of several sizes were full, each more than once: the flights change with the window.
