@@ -263,3 +263,23 @@ def test_keep_alives_of_a_byte_whose_acks_the_capture_lacks_are_no_loss(scene: S
     packets = len(scene.packets("client"))
     rows = found(scene, drop=tuple(number for number in range(2, packets + 1) if number not in (3, 4, 5, 6)))
     assert "loss" not in rows or not rows["loss"].weight_ns
+
+
+@pytest.mark.parametrize(
+    ("said", "late_ms", "tls", "silent"),
+    [(115, 1_700, True, True), (1_300, 1_700, True, False), (115, 700, True, False), (115, 1_700, False, False)],
+    ids=["a-whole-message", "a-piece", "sooner", "without-tls"],
+)
+def test_after_a_short_message_over_tls_a_silence_may_be_before_an_event(
+    scene: Scene, said: int, late_ms: float, tls: bool, silent: bool
+) -> None:
+    if tls:
+        hello(scene)
+    else:
+        scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    scene.wait_ms(2_000)
+    asks(scene, 300, said, late_ms=40)
+    for size in (120, 300, 500):
+        tells(scene, size, late_ms)
+    assert ("sent-in-pieces" in found(scene)) == (not silent)

@@ -128,3 +128,29 @@ def test_an_idle_timer_of_half_a_minute_answers_nothing_however_long_the_path(
     scene.server_sends(46)
     scene.client_acks()
     assert ("server-slow" in found(scene)) == slow
+
+
+def tells_now_and_then(scene: Scene, *, heartbeats: int, large: int) -> dict[str, Finding]:
+    """The server tells something every half second to two seconds; the client says now and then that it is there."""
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    before = len(scene.packets("client"))
+    for number in range(24):
+        scene.wait_ms(500 + 61 * (number * 7 % 23))
+        scene.server_sends(7_000 if number % 12 < large else 90 + 37 * number)
+        scene.client_acks()
+        if number % 12 < heartbeats:
+            scene.client_sends(54)
+            scene.server_acks()
+    return found(scene, drop=range(1, before + 1))
+
+
+@pytest.mark.parametrize(
+    ("heartbeats", "large", "pieces"),
+    [(0, 1, False), (1, 1, False), (9, 5, True), (0, 9, True)],
+    ids=["silent", "heartbeats", "a-talk", "large"],
+)
+def test_a_server_that_tells_far_more_often_than_its_client_speaks_does_not_send_in_pieces(
+    scene: Scene, heartbeats: int, large: int, pieces: bool
+) -> None:
+    assert ("sent-in-pieces" in tells_now_and_then(scene, heartbeats=heartbeats, large=large)) == pieces

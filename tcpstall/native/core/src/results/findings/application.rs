@@ -83,6 +83,9 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     if tls::answers_after_tickets(row, stall) {
         return FindingKind::ServerSlow;
     }
+    if had_told_all(row, stall) {
+        return FindingKind::ServerSilent;
+    }
     let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));
     // A terminal's largest segment may be a line of text.
@@ -145,8 +148,19 @@ fn pushes(row: &FlowRow) -> bool {
 /// segment: what it had said before may have been whole.
 fn may_be_an_event(row: &FlowRow, stall: &StallRow) -> bool {
     let long = stall.sender == End::Server && weight(stall) >= UNPROMPTED_AFTER.0;
-    let hidden = row.handshake.duration_ns.is_none() || idle::carries_tls(row) && idle::rests_again(row, stall);
+    let hidden = began_before(row) || idle::carries_tls(row) && idle::rests_again(row, stall);
     long && hidden && (1..=FULL_SEGMENT).contains(&stall.then_bytes)
+}
+
+/// Likewise after a shorter silence, where what the server had said before was shorter than any full segment: that was mostly whole.
+fn had_told_all(row: &FlowRow, stall: &StallRow) -> bool {
+    let late = stall.sender == End::Server && weight(stall) >= LATE.0;
+    let whole = stall.evidence.burst_bytes.is_some_and(|bytes| bytes < LEAST_SEGMENT);
+    late && whole && (began_before(row) || idle::carries_tls(row)) && (1..=FULL_SEGMENT).contains(&stall.then_bytes)
+}
+
+fn began_before(row: &FlowRow) -> bool {
+    row.handshake.duration_ns.is_none()
 }
 
 /// Mean payload of a segment, bytes.

@@ -31,6 +31,8 @@ const BY_CHANCE: usize = 4;
 const SURE: usize = 2;
 /// Messages of one connection that wanted no answer, and from which others may want none either.
 const UNANSWERED: u64 = 3;
+/// Times that a server speaks for once that its client does, where it only tells; and divisor of its large messages.
+const SELDOM: u64 = 4;
 /// First exchange in which a client has no settings to acknowledge before its first answer.
 const SET_UP: usize = 4;
 
@@ -356,15 +358,25 @@ impl Talk<'_> {
     }
 }
 
-/// The connection began before the capture, the client said nothing in it, and the server a message of a segment now and then: it
-/// tells events, or speaks by a timer.
+/// The connection began before the capture, the client said nothing in it, or a small message now and then, far more seldom than the
+/// server, and that mostly a message of a segment between two silences: it tells events, or speaks by a timer.
 fn only_tells(row: &FlowRow) -> bool {
+    let client = &row.directions.client;
+    if row.handshake.duration_ns.is_some() || client.bytes > client.segments * MESSAGE {
+        return false;
+    }
     let between = |stall: &&StallRow| {
         stall.sender == End::Server && stall.cause == Cause::AppLimited && weight(stall) >= BETWEEN_EVENTS.0
     };
-    let waits = row.stalls.iter().filter(between);
-    let silent = row.handshake.duration_ns.is_none() && row.directions.client.bytes == 0;
-    silent && row.directions.server.bytes <= (waits.count() as u64 + 1) * FULL_SEGMENT
+    let said = |stall: &StallRow| stall.evidence.burst_bytes.unwrap_or_default();
+    let (all, small) = row
+        .stalls
+        .iter()
+        .filter(between)
+        .fold((0, 0), |(all, small), stall| (all + 1, small + u64::from(said(stall) <= FULL_SEGMENT)));
+    let little = row.directions.server.bytes <= (all + 1) * FULL_SEGMENT;
+    let seldom = client.segments * SELDOM <= all;
+    seldom && (little || all >= SELDOM && (all - small) * SELDOM <= all)
 }
 
 fn in_order<T: Ord>(of: impl Iterator<Item = T>) -> Vec<T> {
