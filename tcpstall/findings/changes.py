@@ -85,6 +85,8 @@ def advice(finding: Finding) -> str:
             return "nothing if the client looks for open ports; else start the services, or find the firewall"
         case "unreachable" if finding.is_a_scan:
             return "nothing if these are probes: no SYN was sent again; else check the host and firewalls"
+        case "reset" if finding.reset_in_tls == finding.flows:
+            return f"read the {finding.side}'s log, and look for a filter on the way: no request had come"
         case "reset":
             return f"read the {finding.side}'s log: it closed by force"
         case "server-slow" | "sent-in-pieces" if finding.waited_for:
@@ -127,7 +129,7 @@ def _against(losses: Losses) -> str:
 def gain(finding: Finding) -> str:
     """Most time that the change would give back; empty where only the change would show."""
     if finding.is_failure:
-        return f"{counted(finding.flows, 'connection')} that work" if finding.flows > 1 else "a connection that works"
+        return f"{counted(finding.flows, 'connection')} would work then"
     if finding.is_rate or not finding.recoverable_ns:
         return ""
     return f"up to {duration(finding.recoverable_ns)}"

@@ -170,6 +170,10 @@ class Finding:
     """Number of the longest times of the distribution that make nine tenths of it; 0 is unknown, as in archives."""
     tls_handshake_ns: int = 0
     """Part of the waits in which TLS's handshake was not yet complete; 0 in archives."""
+    reset_in_tls: int = 0
+    """Flows that a reset ended in TLS's handshake; 0 in archives."""
+    reset_unanswered: int = 0
+    """Flows that a later reset ended before anything of the answer that was due; 0 in archives."""
     of_several_clients: bool = False
     """True where the finding is of one client, and the service has others."""
 

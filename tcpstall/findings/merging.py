@@ -45,6 +45,8 @@ _ADDED_UP = (
     "reordered_segments",
     "lasted_ns",
     "tls_handshake_ns",
+    "reset_in_tls",
+    "reset_unanswered",
     "services",
     "makes_most",
 )

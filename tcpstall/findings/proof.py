@@ -9,7 +9,6 @@ from tcpstall.units import counted, duration, number, per_second, percent, rate,
 __all__ = ["essence", "evidence", "meanwhile", "names", "patience", "rate_of", "timed", "too_late", "unanswered"]
 
 _FIXED = {
-    "reset": "before all requests were answered whole",
     "stale-connection": "the request came after a second or more without any, and a RST answered it",
     "half-open": "the server's SYN-ACK was followed by nothing",
     "aborted": "a scan, or another attempt was faster",
@@ -59,6 +58,13 @@ def unanswered(finding: Finding) -> str:
 def rate_of(finding: Finding) -> str:
     """Payload over the time that the flows lasted."""
     return rate(finding.bytes, finding.lasted_ns)
+
+
+def _reset(finding: Finding) -> str:
+    if finding.reset_in_tls == finding.flows:
+        return "no request had come yet"
+    owed = finding.reset_in_tls + finding.reset_unanswered == finding.flows
+    return "nothing of the answer had come" if owed else "before all requests were answered whole"
 
 
 def _unreachable(finding: Finding) -> str:
@@ -268,6 +274,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "unreachable": _unreachable,
     "refused": _refused,
     "peer-gone": _gone,
+    "reset": _reset,
     "handshake-loss": _handshake_loss,
     "server-slow": _server_slow,
     "no-answer": _no_answer,

@@ -14,7 +14,6 @@ _HEADLINES = {
     "half-open": "handshake never completed",
     "aborted": "handshake broken off by the client",
     "peer-gone": "peer gone",
-    "reset": "reset in mid-transfer",
     "cut-answer": "answer cut short",
     "stale-connection": "request on a connection that the server had closed",
     "handshake-loss": "handshake slow by loss",
@@ -62,6 +61,8 @@ def headline(finding: Finding) -> str:
         return f"server slow {_IN_TLS}"
     if finding.is_quick:
         return "quick answers"
+    if finding.kind == "reset":
+        return f"reset {_amid(finding)}"
     if finding.kind == "loss" and finding.detail == Detail.SPURIOUS:
         return "needless retransmission"
     return _HEADLINES.get(finding.kind, finding.kind.replace("-", " "))
@@ -90,6 +91,14 @@ def flows_of(finding: Finding, noun: str = "flow") -> str:
     """`6 flows`; where the service has other clients, `6 flows of 192.0.2.7`."""
     whose = f" of {finding.client}" if finding.of_several_clients else ""
     return f"{counted(finding.flows, noun)}{whose}"
+
+
+def _amid(finding: Finding) -> str:
+    """The part of the connection that each reset of the finding broke off."""
+    if finding.reset_in_tls == finding.flows:
+        return _IN_TLS
+    owed = finding.reset_in_tls + finding.reset_unanswered == finding.flows
+    return "before the answer came" if owed else "in mid-transfer"
 
 
 def _mostly(finding: Finding) -> str:
@@ -125,7 +134,7 @@ def _said(finding: Finding) -> str:
             again = f"data was sent again {counted(finding.attempts, 'time')} and never acknowledged"
             return f"{gone} {verb} gone: {again}, {span} in {flows}"
         case "reset":
-            return f"the {finding.side} reset {flows_of(finding, 'connection')} to {place} in mid-transfer"
+            return f"the {finding.side} reset {flows_of(finding, 'connection')} to {place} {_amid(finding)}"
         case "cut-answer":
             return f"{place} closed amid {flows_of(finding, 'answer')}: {evidence(finding)}"
         case "stale-connection":

@@ -1,7 +1,11 @@
 """A client that resets a connection in the handshake has changed its mind: whatever else happened comes first."""
 
+from dataclasses import replace
+
+import pytest
+
 from tcpstall import analyze
-from tcpstall.findings import advice, findings, sentence
+from tcpstall.findings import advice, findings, headline, sentence
 from tests.headline.captures import server_slow
 from tests.scene import Scene
 from tests.scene.files import write
@@ -32,3 +36,41 @@ def test_it_never_comes_before_another_connection(scene: Scene) -> None:
     write(path, sorted(both, key=lambda row: row[0]))
     kinds = [row.kind for row in findings(analyze(path))]
     assert kinds[0] == "server-slow"
+
+
+def hello(scene: Scene, *, flight: bool, request: int) -> None:
+    """A client's hello, the server's flight and the client's own with a request, as far as they come; then a RST."""
+    scene.server.endpoint = replace(scene.server.endpoint, port=443)
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(517, content=b"\x16\x03\x01\x01\x27\x01")
+    scene.server_acks()
+    if flight:
+        scene.server_sends(1_300, content=b"\x16\x03\x03")
+        scene.client_acks()
+        scene.client_sends(126 + request)
+        scene.server_acks()
+    scene.server_resets()
+
+
+@pytest.mark.parametrize(
+    ("flight", "request_size", "amid"),
+    [
+        (False, 0, "in TLS's handshake"),
+        (True, 400, "before the answer came"),
+    ],
+)
+def test_a_reset_tells_what_it_broke_off(scene: Scene, flight: bool, request_size: int, amid: str) -> None:
+    hello(scene, flight=flight, request=request_size)
+    first = findings(analyze(scene.capture("client")))[0]
+    assert sentence(first) == f"the server reset 1 connection to 10.0.0.2:443 {amid}"
+    assert headline(first) == f"reset {amid}"
+    assert ("filter" in advice(first)) == ("TLS" in amid)
+
+
+def test_a_reset_amid_an_answer_is_in_mid_transfer(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(4_000, push=False)
+    scene.server_resets()
+    first = findings(analyze(scene.capture("client")))[0]
+    assert sentence(first) == "the server reset 1 connection to 10.0.0.2:80 in mid-transfer"

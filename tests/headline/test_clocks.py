@@ -133,5 +133,5 @@ def test_a_failure_is_told_without_times(here: Run, scene: Scene) -> None:
     line = told(here, scene, [(0, packet) for _, packet in scene.packets("client")])
     assert line == (
         "All packets are stamped with the same time: no wait can be measured. "
-        "The server reset 1 connection to 10.0.0.2:80 in mid-transfer"
+        "The server reset 1 connection to 10.0.0.2:80 before the answer came"
     )

@@ -7,6 +7,7 @@ mod accept;
 mod application;
 mod asking;
 mod beats;
+mod broken;
 mod events;
 mod given_up;
 mod idle;
@@ -113,6 +114,9 @@ struct Finding {
     lasted: i128,
     /// Time of the waits of TLS's handshake.
     tls_handshake: i128,
+    /// Flows that a reset ended in TLS's handshake, and later without any of an answer that was due.
+    reset_in_tls: u64,
+    reset_unanswered: u64,
     example: Option<Box<Example>>,
 }
 
@@ -198,6 +202,11 @@ impl Finding {
         }
         self.lasted += i128::from((row.end_ns - row.start_ns).0);
         self.tls_handshake += i128::from(tls::time_in_handshake(row, share.stalls.iter().copied()));
+        if share.kind == FindingKind::Reset {
+            let in_tls = broken::in_tls_handshake(row);
+            self.reset_in_tls += u64::from(in_tls);
+            self.reset_unanswered += u64::from(!in_tls && broken::before_answer(row));
+        }
         let shows = match share.kind {
             FindingKind::ServerSlow => Nanos(share.longest().map_or(0, weight)),
             _ => share.time,

@@ -106,6 +106,10 @@ pub struct FindingRow {
     pub lasted_ns: i128,
     /// Part of the waits in which TLS's handshake was not yet complete.
     pub tls_handshake_ns: i128,
+    /// Flows of a reset that came in TLS's handshake.
+    pub reset_in_tls: u64,
+    /// Flows of a later reset, before anything of the answer that was due.
+    pub reset_unanswered: u64,
     /// The service that this one waited for, of a slow one.
     pub waited_for: Option<WaitedFor>,
     /// The transfer that filled the queue which the round trips of that flow went through.
@@ -238,6 +242,8 @@ impl Finding {
             losses: self.example.as_ref().and_then(|example| example.losses(self.losses)),
             lasted_ns: self.lasted,
             tls_handshake_ns: self.tls_handshake,
+            reset_in_tls: self.reset_in_tls,
+            reset_unanswered: self.reset_unanswered,
             waited_for: None,
             behind: None,
             example: self.example,
