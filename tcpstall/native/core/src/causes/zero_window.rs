@@ -3,7 +3,9 @@
 //! Rule      the window advertised during the pause is 0, or below one segment with nothing in flight, and the sender probes
 //!           it. It stays so for most of the pause, and data follows at once when an update opens it; or for nearly all of
 //!           the pause, in which the sender probes, or after which a sender that the window had filled before goes on within
-//!           a busy host's tick; or to the end of the capture
+//!           a busy host's tick; or to the end of the capture. Or a sender that had not heard of the update probes with a byte of
+//!           its data: the byte ends the wait by itself, without PSH, no sooner than a timer fires, or the wait is for its ACK, which
+//!           lets a full segment go at once
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
 //!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment`
 //!           (open, but for less than a segment; never sure), `never-reopened`. After tcp_retries2 probes that nobody answers a
@@ -17,6 +19,7 @@ use super::details;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::pause::Pause;
+use crate::sender::timers;
 use crate::time::Nanos;
 
 /// Share of the wait from which a shut window explains all of it: a sender that probes has data waiting, so a short
@@ -59,8 +62,29 @@ pub(super) fn woke_late(pause: &Pause) -> bool {
     pause.context.window_filled_before && pause.after_ack().is_some_and(|span| span <= TICK)
 }
 
+/// The window had been shut, and a byte of data ended the wait alone once a timer fired. It is no write: without PSH the byte is not
+/// the last that was queued (RFC 9293 §3.9.1.2). The sender had not heard that the window was open again, or did not heed that.
+fn probes_open_window(pause: &Pause) -> bool {
+    let lone = pause.ended && pause.after.first_frame == 1 && !pause.after.first_pushed && pause.left_in_flight == 0;
+    let shut = pause.closed.filter(|_| lone && pause.reopened.is_some());
+    shut.is_some_and(|closed| pause.end - closed.max(pause.start()) >= timers::shortest_rto(pause.srtt))
+}
+
+/// Such a byte is all that is out, and its ACK let a full segment go at once: no other limit leaves so little out.
+fn awaits_probes_answer(pause: &Pause) -> bool {
+    let lone = pause.before.bytes == 1 && pause.flight_at_start == 1 && !pause.before.pushed;
+    let goes_on = pause.released_at_once() && pause.after.first_frame >= pause.mss && pause.mss_known;
+    lone && goes_on && pause.context.window_filled_before && pause.peer_bytes == 0
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
-    let Some(Shut { went_on_at_once }) = shut(pause) else { return Verdict::No };
+    let Some(Shut { went_on_at_once }) = shut(pause) else {
+        return match (probes_open_window(pause), awaits_probes_answer(pause)) {
+            (true, _) => yes("", 0.85),
+            (_, true) => yes("", 0.75),
+            _ => Verdict::No,
+        };
+    };
     let below_segment = pause.persist.window.is_some_and(|window| window > 0);
     if below_segment && pause.probes == 0 {
         // An open window that the next segment does not fit is a full one (RFC 9293 §3.8.6.2.1).
