@@ -60,3 +60,25 @@ def test_six_segments_are_no_usual_initial_window(scene: Scene) -> None:
 @look_alike
 def test_three_segments_with_psh_may_be_all_that_was_written(scene: Scene) -> None:
     assert fourth_answer(scene, "server", 3, push=True) != "cwnd-limited"
+
+
+def counted_in_bytes(scene: Scene, tap: Tap, *, more: int = 0) -> list[str]:
+    """Causes of flights of one, three and eight announced segments of 1,460 bytes, each of which carries 1,448."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for segments in (1, 3, 8):
+        size = segments * 1_460 + more
+        scene.server_sends(size, tso=1, push=False)
+        scene.client_acks()
+    return causes(scene, tap)
+
+
+@fires
+def test_a_window_that_counts_announced_segments_in_bytes_cuts_the_last_one(scene: Scene, tap: Tap) -> None:
+    """RFC 5681 §2: the window counts bytes; RFC 6691: the announced segment includes the options."""
+    assert counted_in_bytes(scene, tap)[0] == "cwnd-limited"
+
+
+@near_miss
+def test_flights_a_few_bytes_longer_show_no_such_window(scene: Scene, tap: Tap) -> None:
+    assert "cwnd-limited" not in counted_in_bytes(scene, tap, more=7)[:1]

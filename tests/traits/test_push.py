@@ -75,3 +75,35 @@ def test_where_more_was_out_before_another_limit_holds_what_is_queued(scene: Sce
 def test_a_flight_cut_without_a_mark_was_perhaps_a_windows(scene: Scene) -> None:
     """The sender marked the end of its data once: that shows no habit, and the silence no application."""
     assert answers(scene, (2, 2), later_ms=5) == ["unexplained"]
+
+
+def amid_data(scene: Scene, tap: Tap, *, push: bool, marks: bool = True) -> list[bool]:
+    """Sureness that the application waited 9 ms after two short segments, the first of which is still in flight."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(2 * SEGMENT, push=marks)
+    scene.client_acks()
+    scene.wait_ms(60)
+    scene.server_sends(900, push=push)
+    scene.wait_ms(9)
+    scene.server_sends(700, push=push)
+    scene.wait_ms(9)
+    scene.server_sends(500, push=marks)
+    scene.client_acks()
+    rows = [row for row in scene.flow(tap)["stalls"] if row["evidence"]["in_flight_bytes"] == 1_600]
+    return [row["confidence"] >= 0.8 for row in rows if row["cause"] == "app-limited"]
+
+
+@look_alike
+def test_far_from_the_sender_a_short_segment_without_it_may_have_been_cut_by_a_window(scene: Scene) -> None:
+    assert amid_data(scene, "client", push=False) == [False]
+
+
+@near_miss
+def test_far_from_the_sender_a_short_segment_with_it_ended_a_write(scene: Scene) -> None:
+    assert amid_data(scene, "client", push=True) == [True]
+
+
+@near_miss
+def test_far_from_a_sender_that_never_sets_it_a_short_segment_was_not_cut(scene: Scene) -> None:
+    assert amid_data(scene, "client", push=False, marks=False) == [True]

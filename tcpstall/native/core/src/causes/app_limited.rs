@@ -25,7 +25,8 @@
 //!           the silence after the ACK of several whole segments was the smaller part of the wait (a busy host), nor where
 //!           a whole segment with PSH came next while data was out (Nagle's algorithm may have held the write that ended in it),
 //!           nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled
-//!           window holds: a window may have cut it
+//!           window holds, nor away from the sender, with data in flight, where the last segment was short and had no PSH, but others
+//!           have: a window may have cut it
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -74,13 +75,6 @@ fn goes_on_uploading(pause: &Pause) -> bool {
     let several = pause.segments_at_start >= SEVERAL && pause.near_sender() && pause.losses == 0;
     let later = pause.after_peer().is_some_and(|thinking| thinking > pause.rtt().part(4));
     full && several && later && pause.released_at_once()
-}
-
-/// The short segment that left last makes the flight as long as whole segments to the byte: a congestion window, which counts
-/// bytes (RFC 5681 §2), may have cut it.
-fn fills_byte_window(pause: &Pause) -> bool {
-    let whole = pause.flight_at_start % i64::from(pause.mss.max(1)) == 0;
-    whole && pause.segments_at_start > 1 && pause.mss_known && !pause.flight_unknown
 }
 
 /// The flight is one message, alike to the byte with those before, and a message of the peer came during the wait: each end waits
@@ -197,10 +191,12 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return yes(details::IDLE, if sure { 0.95 } else { unsure });
     }
     let counted = pause.cwnd_known && pause.segments_held >= pause.cwnd;
+    // What is short without PSH was not the end of what had been written, for a sender that sets it (RFC 9293 §3.9.1.2).
+    let cut = pause.context.pushes && !pause.before.pushed;
     let perhaps_window = pause.before.ends_whole(pause.mss)
         || counted
-        || fills_byte_window(pause)
-        || !pause.near_sender() && pause.followed_soon();
+        || pause.fills_byte_window()
+        || !pause.near_sender() && (pause.followed_soon() || cut);
     let confidence: f32 = match (perhaps_window, tail_probe::fits_timer(pause)) {
         // Once it may be an accident of the host that the data met an ACK.
         _ if pause.left_first() && !pause.context.meets_acks => 0.6,

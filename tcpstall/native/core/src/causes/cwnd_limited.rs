@@ -249,7 +249,7 @@ fn waits_for_its_end(pause: &Pause) -> bool {
 fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let read = &pause.context.read;
     let waits = pause.released_by_ack() && !pause.is_turn() && !pause.flight_unknown;
-    let whole = !pause.short_segment_out || read.climb > 1;
+    let whole = !pause.short_segment_out || read.climb > 1 || pause.fills_byte_window();
     if !waits || !whole || pause.has_room() == Some(false) || pause.closed.is_some() {
         return None;
     }

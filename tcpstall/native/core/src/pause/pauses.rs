@@ -28,6 +28,8 @@ pub struct Context {
     pub plateau: i64,
     /// The sender sets PSH on each segment: none shows whether more was queued.
     pub pushes_each: bool,
+    /// Some segment of the sender has PSH.
+    pub pushes: bool,
     /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
     /// bytes was full.
     pub brimful: bool,

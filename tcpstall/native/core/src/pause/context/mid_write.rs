@@ -6,6 +6,9 @@ use super::super::pauses::Pause;
 use crate::sender::timers;
 use crate::wire::{Flags, Segment};
 
+/// Length of the timestamps option in each segment, padded (RFC 7323 appendix A), bytes.
+const TIMESTAMPS: u32 = 12;
+
 impl Burst {
     /// Takes in the burst's newest frame.
     pub(in super::super) fn ends_with(&mut self, frame: &Segment) {
@@ -85,6 +88,15 @@ impl Pause<'_> {
         let initial = begins || self.context.traits.initial_window.value.is_some_and(|initial| initial > 1);
         let several = self.flight_at_start > 2 * i64::from(self.mss);
         self.context.goes_on_alone && initial && several && self.may_hide_timeout()
+    }
+
+    /// The flight is as long as whole segments to the byte, although it ends with a short one. A congestion window, which counts bytes
+    /// (RFC 5681 §2), may have cut that; it counts the options of each segment as well where the segment that it counts by is the
+    /// announced one (RFC 6691).
+    pub fn fills_byte_window(&self) -> bool {
+        let whole = |mss: u32| self.flight_at_start % i64::from(mss.max(1)) == 0;
+        let announced = || self.short_segment_out && !self.before.pushed && whole(self.mss + TIMESTAMPS);
+        self.segments_at_start > 1 && self.mss_known && !self.flight_unknown && (whole(self.mss) || announced())
     }
 
     /// The last segment was a full one without PSH, from a sender that marks the end of its data: more was queued. No

@@ -27,6 +27,7 @@ const SPARE_ROUNDS: u32 = 2;
 /// Finds runs of flights of about one size, and what each run shows of the limit that held it.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     let pushes_each = mid_write::pushes_each(pauses);
+    let pushes = pauses.iter().any(|pause| pause.before.pushes > 0);
     let (mut start, mut most) = (0, 0);
     while start < pauses.len() {
         let level = pauses[start].flight_at_start;
@@ -60,7 +61,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         let least = if dripping { held_with_a_short_end(run) } else { 0 };
         for (pause, context) in run.iter().zip(&mut contexts[start..]) {
             context.dripping = dripping && pause.segments_at_start >= least;
-            (context.plateau, context.pushes_each) = (plateau, pushes_each);
+            (context.plateau, context.pushes_each, context.pushes) = (plateau, pushes_each, pushes);
             (context.plateau_rounds, context.plateau_refills) = (counted.count, refills.count);
             (context.plateau_passed, context.plateau_late) = (passed, late);
             context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
