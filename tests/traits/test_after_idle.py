@@ -137,3 +137,40 @@ def test_a_climb_may_lead_back_to_a_window_that_was_never_seen_full(scene: Scene
 @near_miss
 def test_a_climb_from_the_first_flight_on_leads_back_to_nothing(scene: Scene) -> None:
     assert min(climb_after_idle(scene)) > 0.9
+
+
+def after_a_lost_tail(scene: Scene, *, lost: bool) -> list[str]:
+    """Causes at the receiver of flights of 3, 6 and 12 segments after an idle period, perhaps with a loss before."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for segments in (3, 6, 12):
+        scene.server_sends(segments * 1_448, tso=1, push=False)
+        scene.client_acks()
+    scene.server_sends(21 * 1_448, tso=1)
+    end = scene.server.nxt - scene.server.isn - 1
+    heard = scene.client.heard_ns
+    scene.server_sends(2 * 1_448, tso=1, lost=lost)
+    scene.client.heard_ns = heard if lost else scene.client.heard_ns
+    scene.client_acks()
+    if lost:
+        scene.wait_ms(2_900)
+        for piece in range(2):
+            scene.server_repeats(end + piece * 1_448, 1_448)
+            scene.client_acks()
+    scene.wait_ms(3_000)
+    for segments in (3, 6, 12, 4):
+        scene.server_sends(segments * 1_448, tso=1, push=segments == 4)
+        scene.client_acks()
+    rows = [row for row in scene.flow("client")["stalls"] if row["start_ns"] > scene.start_ns + 3_100_000_000]
+    return [row["cause"] for row in rows if row["cause"] != "app-limited"]
+
+
+@look_alike
+def test_a_climb_after_an_idle_period_is_a_timeouts_if_the_tap_missed_the_first_copies(scene: Scene) -> None:
+    """A timeout leaves a segment (RFC 5681 §3.1), and what it sent again opened the window to three."""
+    assert "idle-restart" not in after_a_lost_tail(scene, lost=True)
+
+
+@near_miss
+def test_a_climb_after_an_idle_period_is_a_restart_if_nothing_was_lost(scene: Scene) -> None:
+    assert "idle-restart" in after_a_lost_tail(scene, lost=False)

@@ -7,9 +7,10 @@
 //!           idle ends within a write at the initial window, and its ACK lets more go. Not where less than the lowered window was
 //!           out, without a climb: a loss had left that (at the sender, where no loss was seen: less than the initial window); nor
 //!           where no less than the old window was out, or more than the lowered window and than ever before, but by less than
-//!           half; nor where flights stand at the same level over {plateau_rounds} rounds, the next one included: a window in slow
-//!           start grows; nor, without a climb away from the sender, for much less than a round trip: no window holds a sender that
-//!           shortly
+//!           half; nor, away from the sender, where nothing as large as the old window was out since a loss whose repair was new to
+//!           the tap: that loss had lowered it; nor where flights stand at the same level over {plateau_rounds} rounds, the next
+//!           one included: a window in slow start grows; nor, without a climb away from the sender, for much less than a round
+//!           trip: no window holds a sender that shortly
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`

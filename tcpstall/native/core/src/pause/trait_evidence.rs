@@ -49,8 +49,7 @@ fn learn(
     let first = rounds.iter().find(|round| !round.no_burst).map_or(0, |round| round.out);
     let merged = merged_acks::are_counted_twice(&pauses, rounds);
     let mut timed_out = false;
-    let mut windows =
-        Windows { first, after_idle: traits.after_idle.value, lost: false, restarted: false, acked: 0, old: 0 };
+    let mut windows = Windows { first, after_idle: traits.after_idle.value, ..Windows::default() };
     for ((pause, context), (round, read)) in pauses.iter_mut().zip(contexts).zip(rounds.iter().zip(&*reads)) {
         context.after_timeout = windows.is_restarted(pause);
         context.timed_out = timed_out;
@@ -83,6 +82,7 @@ impl Window {
 }
 
 /// Settles the windows of one sender's pauses one after the other.
+#[derive(Default)]
 struct Windows {
     /// Segments out at the sender's first wait.
     first: u32,
@@ -97,6 +97,8 @@ struct Windows {
     /// Window of slow start before the last climb, if that had grown by each acknowledged segment (RFC 5681 §3.1) from where the climb
     /// starts.
     old: u64,
+    /// Most segments out since a loss whose repair was new to the tap: the model did not see that it had lowered the window.
+    since_loss: Option<u32>,
 }
 
 impl Windows {
@@ -129,10 +131,21 @@ impl Windows {
             window.cwnd = round.out;
             window.old_known &= window.before_idle.is_some() || u64::from(round.out) >= self.old;
         }
+        if self.is_above_all_since_loss(&window) {
+            (window.before_idle, window.after_idle) = (None, None);
+        }
         if read.before_idle.is_some() && window.before_idle.is_none() && !self.lost {
             (window.before_idle, window.after_idle, window.old_known) = (read.before_idle, self.after_idle, true);
         }
+        let most = self.since_loss.map(|most| most.max(round.out));
+        self.since_loss = if is_repaired_unseen(pause) { Some(0) } else { most };
         window
+    }
+
+    /// The window that the model had before the idle period, or has after it, is larger than all that was out since a loss that the
+    /// model did not see: the loss had lowered it, not the idle period.
+    fn is_above_all_since_loss(&self, window: &Window) -> bool {
+        self.since_loss.zip(window.before_idle).is_some_and(|(most, before)| most < before)
     }
 }
 
@@ -144,6 +157,14 @@ fn is_below_restart(pause: &Facts, first: u32) -> bool {
     let below = pause.cwnd_after_idle.is_some_and(|restarted| out < restarted.min(first));
     let waits = || pause.released_by_ack() && !pause.is_turn() && pause.has_room() == Some(true);
     below && !pause.short_segment_out && !pause.flight_unknown && waits()
+}
+
+/// Away from the sender the segment that ended the wait alone, after a timer's time, repaired a loss, as the numbers of packets that
+/// never came show. No copy of it had reached the tap: it is new there.
+fn is_repaired_unseen(pause: &Facts) -> bool {
+    let lost = pause.lost_before_tap > 0 && pause.hole_before == 0 && pause.retransmissions == 0;
+    let alone = pause.ended && pause.after.bytes <= u64::from(pause.mss);
+    lost && alone && !pause.near_sender() && pause.duration() >= timers::shortest_rto(pause.srtt)
 }
 
 /// Without a loss the flights climb from this wait on, the first after the idle period, which had more than a segment out: some
