@@ -8,7 +8,7 @@ use crate::wire::{Segment, tunnel::Tunnel};
 
 /// Segments of one batch: small enough to stay in the cache between the reader and the flows, large enough that the
 /// hand-over is cheap compared with the work on it.
-pub(super) const CAPACITY: usize = 1024;
+pub(super) const CAPACITY: usize = 2048;
 /// Packets by which a later packet may precede an earlier one: receive queues and processors are emptied in turn. Where
 /// time goes back by [`SHORTEST_STEP`] the clock was set, and the order in the file is the only one.
 const HELD: usize = 128;
