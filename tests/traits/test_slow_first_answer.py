@@ -45,13 +45,13 @@ def test_data_that_follows_an_ack_soon_only_now_and_then_shows_no_slow_answer(sc
 
 
 def test_writes_that_no_ack_lets_go_do_not_answer_one_soon_after(scene: Scene) -> None:
-    """A beat of 17 ms meets the ACKs of a path of 40 ms now and then."""
+    """Nor do they wait for the one just after them: what two clocks may have exchanged is `unexplained`."""
     scene.handshake(rtt_ms=40, timestamps=False, answer_ms=0.4)
     for _ in range(60):
         scene.server_sends(700)
         scene.client_acks()
         scene.server.now_ns += 17_000_000
-    assert set(causes(scene, "server")) <= {"app-limited"}
+    assert set(causes(scene, "server")) <= {"app-limited", "unexplained"}
 
 
 def test_a_plateau_of_a_sender_that_marks_each_segment_is_no_sure_buffer(scene: Scene) -> None:
