@@ -103,11 +103,6 @@ fn went_beyond(pause: &Pause, room: i64) -> bool {
     pause.ended && pause.acks == 0 && pause.after.clump.first_bytes as i64 > room
 }
 
-/// A segment was cut to the byte that the window left, which shows its scale once more. A power of two is as long as many a write.
-fn is_cut_to_the_byte(pause: &Pause, window: i64) -> bool {
-    pause.flight_at_start % i64::from(pause.mss.max(1)) != 0 && !window.unsigned_abs().is_power_of_two()
-}
-
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if below_segment(pause) {
         // The timer that fills the window may have started long after the window was shut, with the data that it sent.
@@ -145,7 +140,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
             return Verdict::CannotTell(Missing::DISTANCE);
         }
         let confidence = match (pause.scale_inferred, held < pause.next_segment()) {
-            (true, _) if at_start == 0 && is_cut_to_the_byte(pause, window) => 0.85,
+            (true, _) if pause.is_cut_to(window) => 0.85,
             (true, _) => 0.7,
             // A sender that has more out than the window holds goes by another one: some scale that of a SYN (RFC 7323 §2.2).
             (false, true) if held <= -i64::from(pause.mss) => OPENED_BEFORE,

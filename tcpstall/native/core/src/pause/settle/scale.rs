@@ -78,13 +78,9 @@ fn is_full(pause: &Facts, shift: u32) -> bool {
     window >= LEAST && (0..pause.next_segment()).contains(&room) && filled
 }
 
-/// Again and again a segment was cut to the byte that the window left, which no writer knows. A field that is a power of two makes a
-/// window as long as many a write.
+/// Again and again a segment was cut to the byte that the window left.
 fn are_filled_to_the_byte(full: &[&Facts], shift: u32) -> bool {
-    let equal =
-        |pause: &&&Facts| pause.flight_at_start == window(pause, shift) && !pause.window_field.is_power_of_two();
-    let cut = |pause: &&&Facts| pause.flight_at_start % i64::from(pause.mss.max(1)) != 0;
-    full.iter().filter(equal).filter(cut).count() >= FULL
+    full.iter().filter(|pause| pause.is_cut_to(window(pause, shift))).count() >= FULL
 }
 
 /// Windows of several sizes were full, each more than once: the flights change with the window.
