@@ -236,9 +236,17 @@ def test_frames_as_large_as_linux_cuts_them_at_their_rate_are_paced_although_not
     assert share(scene, "pacing", tap) > 0.8
 
 
+@fires
+def test_frames_of_half_the_congestion_window_are_paced_although_nothing_is_out(scene: Scene, tap: Tap) -> None:
+    """At 5.1 MB/s a frame could hold 14 segments, but half a window of 20 is 10 (Linux `tcp_cwnd_test`): the first
+    flight of 10 doubled the window once, and a paced flight never fills it again."""
+    frames(scene, 10)
+    assert share(scene, "pacing", tap) > 0.8
+
+
 @look_alike
 def test_writes_of_whole_segments_of_another_size_are_an_applications(scene: Scene, tap: Tap) -> None:
-    frames(scene, 10)
+    frames(scene, 4)
     assert share(scene, "app-limited", tap) > 0.8
 
 

@@ -2,7 +2,7 @@
 //! segments with PSH (`__tcp_transmit_skb`, since 5.5).
 
 use super::Facts;
-use crate::sender::cwnd::CongestionPhase;
+use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 
 /// Nanoseconds of the pacing rate that Linux puts into one frame: `tcp_tso_autosize` shifts it by `sk_pacing_shift`, 10.
 const IN_A_FRAME: f64 = 1e9 / 1_024.0;
@@ -35,20 +35,22 @@ const ROUGHLY: f64 = 0.05;
 
 impl Facts {
     /// The last clump is of whole segments, as many as Linux cuts into one frame at this `pace`, bytes per second: a millisecond's
-    /// data, and more on a short path (`tcp_tso_autosize`).
+    /// data, and more on a short path (`tcp_tso_autosize`), or half the congestion window, if that is less (`tcp_cwnd_test`). The
+    /// first flight doubles that window, and a pace need not fill it again; away from the sender no estimate of it is as exact.
     pub fn is_paced_frame(&self, pace: f64) -> bool {
         let (bytes, mss) = (self.before.clump.bytes, u64::from(self.mss.max(1)));
         if !self.mss_known || bytes <= mss || !bytes.is_multiple_of(mss) {
             return false;
         }
+        let half = u64::from(if self.near_sender() { self.cwnd / 2 } else { INITIAL_WINDOW });
         let round_trip = self.rtt().0 as f64 / 1e3 / HALVES;
         let least = (round_trip * (1.0 - ROUGHLY)) as i32;
         let most = (round_trip * (1.0 + ROUGHLY)) as i32;
         (least..=most).any(|halvings| {
             let near = f64::from(LARGEST_FRAME) / 2f64.powi(halvings);
             let frame = (pace * IN_A_FRAME / 1e9 + near).min(f64::from(LARGEST_FRAME - LARGEST_HEADERS));
-            let segments = (frame / mss as f64) as u64;
-            (bytes / mss).abs_diff(segments.max(u64::from(LEAST_FRAME))) <= 1
+            let segments = ((frame / mss as f64) as u64).max(u64::from(LEAST_FRAME));
+            (bytes / mss).abs_diff(segments) <= 1 || bytes / mss == half && half < segments
         })
     }
 
