@@ -13,7 +13,7 @@ from tests.tools.lab.changes.pairs import plans
 from tests.tools.lab.network.namespaces import obstacle
 from tests.tools.lab.run import Recording, run
 from tests.tools.lab.scenario import Scenario
-from tests.tools.lab.sets import corners, founding, unseen
+from tests.tools.lab.sets import corners, drawn, founding, unseen
 from tests.tools.lab.sets.vary import varied, varied_plan
 from tests.tools.lab.truths import damage
 from tests.tools.lab.truths.trim import trim
@@ -36,7 +36,9 @@ def undisturbed(scenario: Scenario, folder: Path) -> Recording:
 def main() -> int:
     """Exit code 2 where the lab cannot run."""
     parser = argparse.ArgumentParser(prog="python -m tests.tools.lab", description=__doc__)
-    parser.add_argument("--set", choices=sorted(SETS), default="fixtures", dest="chosen", help="which experiments")
+    parser.add_argument(
+        "--set", choices=sorted([*SETS, "drawn"]), default="fixtures", dest="chosen", help="which experiments"
+    )
     parser.add_argument("--pairs", action="store_true", help="situations before and after a change, instead of a set")
     parser.add_argument("--hard", action="store_true", help="with --pairs: those that a model of windows finds hard")
     parser.add_argument("--services", type=int, metavar="SEED", help="with --pairs: 20 services of 5 to 50 connections")
@@ -46,12 +48,15 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="name the experiments and stop")
     options = parser.parse_args()
     if options.pairs:
-        drawn = options.hard or options.vary is not None or options.services is not None
-        if drawn and not (options.out or options.list):
+        anew = options.hard or options.vary is not None or options.services is not None
+        if anew and not (options.out or options.list):
             parser.error("--out is needed for hard pairs, services and pairs drawn anew")
         return _pairs(options)
-    chosen = [one for one in SETS[options.chosen]() if fnmatch.fnmatch(one.name, options.only)]
-    if options.vary is not None:
+    if options.chosen == "drawn" and options.vary is None:
+        parser.error("--vary is needed for a set that is drawn")
+    known = drawn.scenarios(options.vary) if options.chosen == "drawn" else SETS[options.chosen]()
+    chosen = [one for one in known if fnmatch.fnmatch(one.name, options.only)]
+    if options.vary is not None and options.chosen != "drawn":
         chosen = [varied(one, options.vary) for one in chosen]
     if options.list:
         for one in chosen:

@@ -9,6 +9,7 @@ import pytest
 from tests.tools.lab.network.namespaces import obstacle
 from tests.tools.lab.run import run
 from tests.tools.lab.scenario import BIG_WINDOW, Host, Rule, Scenario, talk
+from tests.tools.lab.sets import drawn
 from tests.tools.lab.truths.truth import write_truth
 
 REPOSITORY = Path(__file__).parents[3]
@@ -54,6 +55,18 @@ def test_the_list_needs_no_root() -> None:
     done = command("--list")
     assert done.returncode == 0
     assert "edge-14481" in done.stdout
+
+
+def test_experiments_that_are_drawn_whole_are_the_same_from_one_seed_and_others_from_another() -> None:
+    first, again, other = (drawn.scenarios(seed) for seed in (1, 1, 2))
+    assert first == again
+    assert len({scenario.one_way_us for scenario in [*first, *other]}) > drawn.COUNT
+
+
+def test_experiments_are_drawn_only_from_a_seed() -> None:
+    done = command("--set", "drawn", "--list")
+    assert done.returncode == 2
+    assert "--vary is needed" in done.stderr
 
 
 @pytest.mark.parametrize(("chosen", "least"), [("unseen", 40), ("corners", 15)])
