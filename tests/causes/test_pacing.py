@@ -220,11 +220,11 @@ def test_without_timestamps_a_slow_link_before_the_tap_looks_like_a_pace(
     assert (max(found) >= 0.8) == sure
 
 
-def frames(scene: Scene, segments: int) -> None:
-    """A frame of so many segments every 2.86 ms, each acknowledged before the next, and with PSH at its end."""
-    scene.handshake(rtt_ms=1.4)
+def frames(scene: Scene, segments: int, *, each_ms: float = 2.86, rtt_ms: float = 1.4) -> None:
+    """A frame of so many segments again and again, each acknowledged before the next, and with PSH at its end."""
+    scene.handshake(rtt_ms=rtt_ms)
     scene.request()
-    scene.server_writes(*((2.86 * i, segments * 1_448) for i in range(40)), tso=segments)
+    scene.server_writes(*((each_ms * i, segments * 1_448) for i in range(40)), tso=segments)
 
 
 @fires
@@ -244,9 +244,19 @@ def test_frames_of_half_the_congestion_window_are_paced_although_nothing_is_out(
     assert share(scene, "pacing", tap) > 0.8
 
 
+@fires
+def test_large_frames_of_a_slow_pace_on_a_short_path_are_paced(scene: Scene, tap: Tap) -> None:
+    """A round trip of 0.7 ms adds 32 KB to a frame at any rate (`tcp_tso_autosize`): half a window each 30 ms."""
+    frames(scene, 10, each_ms=30, rtt_ms=0.7)
+    assert share(scene, "pacing", tap) > 0.8
+
+
 @look_alike
-def test_writes_of_whole_segments_of_another_size_are_an_applications(scene: Scene, tap: Tap) -> None:
-    frames(scene, 4)
+@pytest.mark.parametrize(("each_ms", "rtt_ms"), [(2.86, 1.4), (30, 0.7)])
+def test_writes_of_whole_segments_of_another_size_are_an_applications(
+    scene: Scene, tap: Tap, each_ms: float, rtt_ms: float
+) -> None:
+    frames(scene, 4, each_ms=each_ms, rtt_ms=rtt_ms)
     assert share(scene, "app-limited", tap) > 0.8
 
 

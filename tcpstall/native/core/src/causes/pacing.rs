@@ -59,7 +59,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// Bytes and pauses make the same rate.
 fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     let context = &pause.context;
-    let writes = pause.left_in_flight == 0 && !cut_by_pace(pause) || are_writes(pause);
+    let nothing_out = pause.left_in_flight == 0;
+    let cut_by_pace = nothing_out && cut_by_pace(pause);
+    let writes = nothing_out && !cut_by_pace || are_writes(pause);
     if pause.before.pushed && pause.after.pushed && writes {
         // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
         return Verdict::No;
@@ -92,8 +94,9 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     // Away from the sender the path's own jitter may produce the even spacing; a full congestion window would have held
     // the sender too.
     let alone = pause.segments_held < pause.cwnd;
-    // A kernel that paces this slowly sends smaller bursts (Linux `tcp_tso_autosize`: a millisecond's data, two segments at least).
-    let large = pause.before.clump.bytes > MOST * u64::from(pause.mss) && pause.duration() > A_BURST;
+    // A kernel that paces this slowly sends smaller bursts (Linux `tcp_tso_autosize`: a millisecond's data, two segments at least),
+    // except on a short path.
+    let large = pause.before.clump.bytes > MOST * u64::from(pause.mss) && pause.duration() > A_BURST && !cut_by_pace;
     match (agreed, pause.near_sender()) {
         (false, _) => Verdict::No,
         // Away from the sender a window that hardly grows does the same, once a round trip.
