@@ -56,6 +56,7 @@ def hello(scene: Scene, *, flight: bool, request: int) -> None:
     ("flight", "request_size", "amid"),
     [
         (False, 0, "in TLS's handshake"),
+        (True, 0, "in TLS's handshake"),
         (True, 400, "before the answer came"),
     ],
 )

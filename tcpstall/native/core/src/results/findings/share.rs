@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::accept;
 use super::application::of_application;
 use super::beats::Beats;
+use super::broken;
 use super::given_up::{self, came_too_late, given_up};
 use super::idle;
 use super::kind::FindingKind;
@@ -328,7 +329,9 @@ fn reset(row: &FlowRow) -> Option<End> {
     let said = row.directions.client.bytes + row.directions.server.bytes > 0;
     let cut = row.exchanges.iter().flatten().next_back().is_some_and(|exchange| !exchange.complete);
     let amid = connection.unanswered > 0 || cut || connection.exchanges == 0;
-    (said && amid && !idle && !(by == End::Server && given_up::was_dismissed(row) && !cut)).then_some(by)
+    // Before its first request a client does not say goodbye.
+    let dismissed = by == End::Server && given_up::was_dismissed(row) && !broken::in_tls_handshake(row);
+    (said && amid && !idle && (cut || !dismissed)).then_some(by)
 }
 
 /// The end to which a cause without waits of its own is assigned.
