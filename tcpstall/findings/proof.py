@@ -168,7 +168,8 @@ def _again(finding: Finding) -> str:
     sender, _ = names(finding)
     copies, data = finding.retransmitted_bytes, finding.bytes
     share = f"{ratio(copies, data)} times the data" if 0 < data < copies else percent(copies, data)
-    return f"the {sender} sent {size(copies)} again ({share})" if copies else f"no copy of the {sender}'s data"
+    several = "s" if finding.address is None else ""
+    return f"the {sender}{several} sent {size(copies)} again ({share})" if copies else f"no copy of the {sender}'s data"
 
 
 def _at_losses(finding: Finding) -> str:

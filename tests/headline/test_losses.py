@@ -126,6 +126,7 @@ def test_findings_of_many_services_add_their_losses_up(tmp_path: Path) -> None:
     [all_of_them] = together([*others, loss])
     assert all_of_them.losses == Losses(84, 80, 4, 9_000_000, None, None)
     assert all_of_them.losses.met_a_queue
+    assert evidence(all_of_them).startswith("the servers sent ")
     [none] = together([replace(row, losses=None) for row in others])
     assert none.losses is None
 
