@@ -76,3 +76,16 @@ def test_a_receiver_that_acknowledges_every_fourth_segment_slows_the_growth_four
 def test_three_such_steps_may_be_an_accident(scene: Scene) -> None:
     stairs = [size for size in range(11, 14) for _ in range(5)]
     assert "cwnd-limited" not in flights(scene, whole(10, *stairs))[3:-1]
+
+
+@fires
+def test_a_window_in_bytes_climbs_by_a_small_part_of_a_segment(scene: Scene) -> None:
+    """RFC 9438, section 4.3: the window takes steps that are fair to Reno, each a small part of a segment."""
+    causes = flights(scene, [8_700 + 232 * step for step in range(12)])
+    assert causes[:-1] == ["cwnd-limited"] * (len(causes) - 1)
+
+
+@near_miss
+def test_flights_of_a_buffer_that_swings_rise_seven_times_in_a_row_at_most(scene: Scene) -> None:
+    causes = flights(scene, [8_700 + 232 * step for step in (0, 1, 2, 3, 4, 5, 6, 3, 0, 1, 2, 3, 4, 5, 6)])
+    assert "cwnd-limited" not in causes[:-1]

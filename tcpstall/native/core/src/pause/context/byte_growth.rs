@@ -1,8 +1,8 @@
 //! Growth of a congestion window that its sender counts in bytes (RFC 5681 §2 defines cwnd so).
 //!
 //! Such a window cuts the last segment of a flight anywhere, so its flights are not whole segments. Each is still larger
-//! than the one before: up to twofold in slow start, and by up to a segment in congestion avoidance (RFC 5681 §3.1). A
-//! buffer is constant or swings.
+//! than the one before: up to twofold in slow start, and by up to a segment in congestion avoidance (RFC 5681 §3.1), of
+//! which CUBIC takes small parts (RFC 9438 §4.3). A buffer is constant or swings.
 
 use super::super::evidence::Facts;
 use super::super::pauses::Context;
@@ -13,6 +13,9 @@ use crate::time::Nanos;
 const DOUBLING: usize = 3;
 /// Flights of a climb by a segment or less a round trip: a buffer that swings rarely rises four times in a row.
 const CREEPING: usize = 5;
+/// Flights of a climb by any step up to a segment. CUBIC near its last maximum and a fair share of Reno's growth (RFC 9438 §4.3)
+/// take smaller steps than delayed ACKs do. Of flights that swing, eight in a row rise by chance once in 40,320 times.
+const SLOW: usize = 8;
 /// Flights of a climb from the first flight on, if its step is what the ACKs between allow to the byte: by chance one step in a
 /// thousand is.
 const EXACT: usize = 2;
@@ -28,6 +31,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         return;
     }
     let rounds = rounds(pauses);
+    mark_slow(&rounds, pauses, contexts);
     let opening = pauses.iter().position(|pause| !pause.first).unwrap_or(0);
     let mut start = 0;
     for end in 1..=rounds.len() {
@@ -42,14 +46,33 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         let cut = climb[..climb.len() - 1].iter().any(|round| !pauses[*round].is_whole());
         let starts = EXACT <= climb.len() && first == opening && is_exact(&pauses[first], &pauses[climb[1]]);
         if cut && (starts || is_climb(&flights, pauses[last].mss)) {
-            pauses[first..=last]
-                .iter()
-                .zip(&mut contexts[first..])
-                .filter(|(pause, _)| waits(pause))
-                .for_each(|(_, context)| context.bytes_grow = true);
+            mark(first..=last, pauses, contexts);
         }
         start = end;
     }
+}
+
+/// Marks the waits of each climb by any step up to a segment.
+fn mark_slow(rounds: &[usize], pauses: &[Facts], contexts: &mut [Context]) {
+    let flight = |round: usize| pauses[round].flight_at_start;
+    let rises = |now: &usize, next: &usize| is_rise(flight(*now), flight(*next), pauses[*next].mss);
+    for climb in rounds.chunk_by(rises).filter(|climb| climb.len() >= SLOW) {
+        // Whole segments are counted elsewhere: most flights of a window in bytes end within one.
+        if 2 * climb.iter().filter(|round| !pauses[**round].is_whole()).count() > climb.len() {
+            mark(climb[0]..=climb[climb.len() - 1], pauses, contexts);
+        }
+    }
+}
+
+/// Marks the waits for the window among these pauses.
+fn mark(climb: std::ops::RangeInclusive<usize>, pauses: &[Facts], contexts: &mut [Context]) {
+    let marked = pauses[climb.clone()].iter().zip(&mut contexts[climb]);
+    marked.filter(|(pause, _)| waits(pause)).for_each(|(_, context)| context.bytes_grow = true);
+}
+
+/// The next flight is larger, by a step of congestion avoidance at most.
+fn is_rise(small: i64, large: i64, mss: u32) -> bool {
+    large > small && (large - small) as f64 <= STEP.end() * f64::from(mss.max(1))
 }
 
 /// The first wait of each round trip.
@@ -108,6 +131,13 @@ mod tests {
         assert!(is_climb(&[3_088, 3_779, 4_833, 5_679, 6_406], MSS));
         assert!(!is_climb(&[2_048, 4_096], MSS), "once is an accident");
         assert!(!is_climb(&[3_088, 3_779, 4_833, 5_679], MSS), "so are three small steps");
+    }
+
+    #[test]
+    fn any_step_up_to_a_segment_is_a_rise() {
+        assert!(is_rise(5_052, 5_284, MSS));
+        assert!(!is_rise(5_052, 5_052, MSS), "a level");
+        assert!(!is_rise(5_052, 8_000, MSS), "two segments");
     }
 
     #[test]
