@@ -267,6 +267,11 @@ def _unexplained(finding: Finding) -> str:
     return f"{late}{counted(finding.waits, 'wait')} that no rule decides"
 
 
+def _pacing(finding: Finding) -> str:
+    waits = counted(finding.waits, "wait")
+    return f"{waits} at {rate_of(finding)}" if 2 * finding.time_ns >= finding.lasted_ns else waits
+
+
 def _plain(finding: Finding) -> str:
     return counted(finding.waits, "wait") if finding.waits else ""
 
@@ -291,6 +296,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "zero-window": _window,
     "sndbuf-limited": _buffer,
     "bandwidth-limited": _path,
+    "pacing": _pacing,
     "rate-window": _rate_window,
     "rate-pacing": _rate_pacing,
     "rate-application": _rate_application,

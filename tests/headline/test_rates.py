@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tcpstall.findings import evidence
 from tests.headline.test_kinds import found
 from tests.scene import Reader, Scene
 
@@ -30,6 +31,18 @@ def test_what_stops_a_paced_sender_in_each_round_trip_sets_the_rate(
     if kind is not None:
         assert rows[kind].time_ns > 1.3e9
         assert (rows[kind].recoverable_ns or 0) < rows[kind].time_ns
+
+
+@pytest.mark.parametrize(("idle_ms", "has_rate"), [(0, True), (20_000, False)])
+def test_waits_of_a_pace_name_its_rate_unless_the_flow_did_other_things(
+    scene: Scene, idle_ms: int, has_rate: bool
+) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(300_000, pace=155_000)
+    scene.wait_ms(idle_ms)
+    scene.closes()
+    (pace,) = (row for row in found(scene) if row.kind == "pacing")
+    assert ("waits at 1.2 Mbit/s" in evidence(pace)) == has_rate
 
 
 def test_a_window_that_was_full_for_a_short_time_sets_no_rate(scene: Scene) -> None:
