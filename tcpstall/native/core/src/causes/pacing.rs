@@ -7,7 +7,7 @@
 //!           frames that Linux cuts at that rate; segments that all carry it are writes, whatever is in flight. Not where silences
 //!           have one length, however much was sent before them: that is an application's beat. Or, at the sender, more was queued,
 //!           as missing PSH shows, both windows had room, and whole segments followed at no ACK: then no rate is needed. Away from
-//!           the sender not after more than two segments, 10 ms and more apart
+//!           the sender not after more than two segments, 10 ms and more apart, unless they are such a frame
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`, `tcp_tso_autosize`; BBR; FreeBSD `tcp_hpts`,
 //!           `rack_get_pacing_delay`
