@@ -268,7 +268,7 @@ def _unexplained(finding: Finding) -> str:
 
 
 def _pacing(finding: Finding) -> str:
-    waits = counted(finding.waits, "wait")
+    waits = _plain(finding)
     return f"{waits} at {rate_of(finding)}" if 2 * finding.time_ns >= finding.lasted_ns else waits
 
 

@@ -52,11 +52,12 @@ def main() -> int:
         if anew and not (options.out or options.list):
             parser.error("--out is needed for hard pairs, services and pairs drawn anew")
         return _pairs(options)
-    if options.chosen == "drawn" and options.vary is None:
+    whole = options.chosen == "drawn"
+    if whole and options.vary is None:
         parser.error("--vary is needed for a set that is drawn")
-    known = drawn.scenarios(options.vary) if options.chosen == "drawn" else SETS[options.chosen]()
+    known = drawn.scenarios(options.vary) if whole else SETS[options.chosen]()
     chosen = [one for one in known if fnmatch.fnmatch(one.name, options.only)]
-    if options.vary is not None and options.chosen != "drawn":
+    if options.vary is not None and not whole:
         chosen = [varied(one, options.vary) for one in chosen]
     if options.list:
         for one in chosen:
