@@ -33,6 +33,7 @@ fn told(cause: Cause) -> Vec<String> {
             format!("reach {:.0} % of the modelled", limits.cwnd_share * 100.0),
             format!("({:.0} % also once losses", limits.cwnd_share_after_loss * 100.0),
             format!("initial window of {} segments", word(INITIAL_WINDOW)),
+            format!("less than {} released", part(1.0 / 3.0)),
             format!("ACKs of {} of the", part(1.0 / cwnd_limited::LET_PASS as f64)),
             format!("stand over {} rounds", limits.plateau_rounds),
             format!("less than {} of a round trip", part(cwnd_limited::CLUMPS)),

@@ -81,7 +81,7 @@ pub struct Context {
     pub per_ack_waits: u32,
     /// The count grew from turn to turn.
     pub cut_grows: bool,
-    /// On the pause's plateau, data repeatedly went on at an ACK that had covered almost nothing, or its frames show that.
+    /// On the pause's plateau, data repeatedly went on at an ACK that had covered less than a third, or its frames show that.
     pub dripping: bool,
     /// Among waits that an ACK ended with whole segments in flight, the flights grew a little from each to the next.
     pub creeping: bool,

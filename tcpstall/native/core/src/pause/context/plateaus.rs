@@ -8,12 +8,12 @@ use crate::time::Nanos;
 
 /// Largest difference between flights of one plateau (1.5 segments in any case).
 const PLATEAU_SHARE: f64 = 0.05;
-/// Waits on one plateau that end at an ACK of almost nothing, and their share, from which that is no accident. The
+/// Waits on one plateau that end at an ACK of less than a third, and their share, from which that is no accident. The
 /// share is one in eight, because GRO at the receiver merges the other ACKs.
 const DRIPS: usize = 2;
 const DRIPS_SHARE: usize = 8;
-/// Divisor of the flight below which an ACK frees no third of a buffer.
-const DRIP: i64 = 10;
+/// Share of the flight below which an ACK frees no third of a buffer, percent.
+const DRIP: i64 = 30;
 /// Segments in flight needed for that test: of fewer, one ACK may well cover a third.
 const LEAST_DRIPPING: u32 = 8;
 
@@ -71,7 +71,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     }
 }
 
-/// Enough pauses of a run ended at an ACK of almost nothing.
+/// Enough pauses of a run ended at an ACK of less than a third of the flight.
 fn often_drips(run: &[Facts]) -> bool {
     let drips = run.iter().filter(|pause| drips(pause)).count();
     // In a capture out of order some waits seem to end at the first ACK of several.
@@ -132,12 +132,12 @@ fn held_with_a_short_end(run: &[Facts]) -> u32 {
     held.get(ALIKE - 1).copied().unwrap_or(0)
 }
 
-/// The first ACK released data at once although it covered almost nothing: each ACK makes room in a congestion window,
+/// The first ACK released data at once although it covered less than a third: each ACK makes room in a congestion window,
 /// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the
 /// sender this is visible where the ACKs of a flight are further apart than the path jitters.
 fn drips(pause: &Facts) -> bool {
     let acked = if pause.near_sender() { pause.acked } else { pause.acked_in_time };
-    let little = acked * DRIP <= pause.flight_at_start || acked <= 2 * i64::from(pause.mss);
+    let little = acked * 100 <= pause.flight_at_start * DRIP || acked <= 2 * i64::from(pause.mss);
     let known = pause.near_sender() && pause.left_in_flight > 0 || acked > 0 && !pause.unseen.blind && !pause.held_up;
     pause.segments_at_start >= LEAST_DRIPPING && little && known && pause.released_by_ack()
 }

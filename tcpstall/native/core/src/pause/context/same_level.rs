@@ -8,7 +8,7 @@ const ALIKE: usize = 3;
 /// Smaller flights of a run from which it is no congestion window.
 const SMALLER: usize = 2;
 
-/// Finds pauses away from the sender at the level of a plateau on which ACKs of almost nothing released data. There the
+/// Finds pauses away from the sender at the level of a plateau on which ACKs of less than a third released data. There the
 /// ACKs of a flight are told apart only while the path is steady; the window is the same while it is not.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     let whole = |pause: &Facts| !pause.near_sender() && !pause.short_segment_out && pause.flight_at_start > 0;
