@@ -82,3 +82,29 @@ def test_a_window_that_counts_announced_segments_in_bytes_cuts_the_last_one(scen
 @near_miss
 def test_flights_a_few_bytes_longer_show_no_such_window(scene: Scene, tap: Tap) -> None:
     assert "cwnd-limited" not in counted_in_bytes(scene, tap, more=7)[:1]
+
+
+def climbing(scene: Scene, tap: Tap, *flights: int) -> list[str]:
+    """Causes of the waits after flights of so many whole segments of a sender that never sets PSH."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for segments in flights:
+        scene.server_sends(segments * 1_448, tso=1, push=False)
+        scene.client_acks()
+    return [stall.cause for stall in scene.stalls("server", tap, over_ms=NOT_A_STALL_MS)]
+
+
+@fires
+def test_the_largest_flight_so_far_that_later_ones_exceed_fills_a_window_that_grows(scene: Scene, tap: Tap) -> None:
+    """By a law that the model does not know: three segments for each that was acknowledged."""
+    assert climbing(scene, tap, 2, 8, 26)[:2] == ["cwnd-limited"] * 2
+
+
+@near_miss
+def test_a_flight_smaller_than_one_before_it_shows_no_window_that_grows(scene: Scene, tap: Tap) -> None:
+    assert climbing(scene, tap, 8, 6, 26)[1] == "unexplained"
+
+
+@look_alike
+def test_the_largest_flight_of_all_shows_no_window_that_grows(scene: Scene, tap: Tap) -> None:
+    assert climbing(scene, tap, 2, 8, 2, 8)[1] == "unexplained"

@@ -89,3 +89,46 @@ def test_a_window_in_bytes_climbs_by_a_small_part_of_a_segment(scene: Scene) -> 
 def test_flights_of_a_buffer_that_swings_rise_seven_times_in_a_row_at_most(scene: Scene) -> None:
     causes = flights(scene, [8_700 + 232 * step for step in (0, 1, 2, 3, 4, 5, 6, 3, 0, 1, 2, 3, 4, 5, 6)])
     assert "cwnd-limited" not in causes[:-1]
+
+
+def opening(scene: Scene, first: int, growth: int, *, announced: int = 1_460) -> list[str]:
+    """Causes of the first two waits of a window of `first` bytes; each ACK, one a segment, adds `growth` bytes."""
+    scene.handshake(rtt_ms=40, client_window=3_000_000, mss=announced)
+    scene.request()
+    segment = announced - 12
+    cwnd = sent = first
+    scene.server_sends(sent, tso=1, push=False)
+    ends = [*range(segment, sent, segment), sent]
+    for _ in range(2):
+        arrived, ends = ends, []
+        heard_ns = scene.client.heard_ns
+        for acked in arrived:
+            scene.client.heard_ns = heard_ns
+            scene.client_acks(upto=acked)
+            cwnd += growth
+            begin, sent = sent, acked + cwnd
+            scene.server_sends(sent - begin, tso=1, push=False)
+            ends += [*range(begin + segment, sent, segment), sent]
+    return [stall.cause for stall in scene.stalls("server", "server", over_ms=NOT_A_STALL_MS)][:2]
+
+
+@fires
+def test_a_window_that_counts_announced_segments_grows_by_one_for_each_ack(scene: Scene) -> None:
+    """Timestamps take 12 bytes of the 1,460 announced (RFC 6691): 12 bytes follow the first flight's segment."""
+    assert opening(scene, 1_460, 1_460) == ["cwnd-limited"] * 2
+
+
+@fires
+def test_so_does_a_window_of_4380_bytes_which_an_initial_one_may_have(scene: Scene) -> None:
+    """RFC 3390: min(4*MSS, max(2*MSS, 4380 bytes)); three segments of 1,436 bytes and 72 bytes more."""
+    assert opening(scene, 4_380, 1_448, announced=1_448) == ["cwnd-limited"] * 2
+
+
+@near_miss
+def test_a_second_flight_that_the_acks_do_not_explain_shows_no_such_window(scene: Scene) -> None:
+    assert opening(scene, 1_460, 1_600)[1] == "unexplained"
+
+
+@near_miss
+def test_a_first_flight_a_few_bytes_shorter_is_no_usual_window(scene: Scene) -> None:
+    assert opening(scene, 4_380 - 7, 1_448, announced=1_448)[0] == "unexplained"

@@ -3,34 +3,35 @@
 //! Rule      segments in flight, after the ACKs that trail the burst, reach {cwnd_share} of the modelled congestion window
 //!           ({cwnd_share_after_loss} also once losses have made the model an estimate), with room for another segment in the
 //!           peer's window; or the flights have doubled at every ACK since the connection began, or the first burst has grown
-//!           from exchange to exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs
-//!           between them allow, as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor
-//!           the start of the connection is needed; or flights of whole segments stand (at the sender, soon after an ACK: or
-//!           vary) well below what earlier waits had, because no buffer shrinks, unless flights beyond a usual initial window
-//!           stand from round trip to round trip; or flights of whole segments stand, and an ACK of less than a third released
-//!           more, here or (away from the sender) where as many bytes were in flight, or each ACK released a frame of its own
-//!           (away from the sender PSH ends each frame), where a writer woken for a part of its buffer would have filled larger
-//!           frames; or a flight ended within a segment without PSH, from a sender whose data ends with PSH, unless such flights
-//!           stand to the byte; or a report of a loss, which frees no buffer and wakes no writer, released whole segments; or
-//!           exchange after exchange the first burst stops where the window has room for less than another frame of offloaded
-//!           segments; or, away from the sender, as many segments were out as the modelled window holds, whichever ACKs seem to
-//!           have come before the wait; or a flight below an initial window ended within a write, as missing PSH shows, its ACK
-//!           let more go, and the next flight was larger, as no earlier one was (less sure without that growth, where a flight
-//!           larger than any before had four segments at most); or, away from the sender, bursts that all ended within a write
-//!           brought more from round trip to round trip from the write's beginning on; or, away from the sender, data that was
-//!           lost before the tap fills the modelled window of slow start up; or flights fill the window of a sender whose slow
-//!           start counts each ACK, however much it covers, for two segments at most; or, before the first loss, they grow by a
-//!           twentieth from round trip to round trip (twice, or once from the end of slow start); or five waits or more of a flow
-//!           are for it, and nothing but the model shows a buffer in a single one. Not where ACKs of half of the flight released
-//!           nothing for longer than paths and hosts vary; nor where, at the sender, the data left by itself long after ACKs had
-//!           made room, nor after several ACKs that came together, from a sender whose full windows opened at the first of such
-//!           ACKs; nor in slow start where flights stand over {plateau_rounds} rounds; nor by the model where the last segment
-//!           was short and had PSH, as not each has, or short writes are out, and no ACK at the sender let the next one go: all
-//!           that had been written was out. No such ACK counts from a sender that sets PSH on each segment, nor where flights get
-//!           smaller without a loss: some stacks wake a writer for less
+//!           from exchange to exchange, below an initial window of ten segments; or a flight below that was the largest so far,
+//!           and later ones were larger by more than a quarter; or flight after flight grew by what the ACKs between them allow,
+//!           as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor the start of the
+//!           connection is needed; or flights of whole segments stand (at the sender, soon after an ACK: or vary) well below what
+//!           earlier waits had, because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to
+//!           round trip; or flights of whole segments stand, and an ACK of less than a third released more, here or (away from
+//!           the sender) where as many bytes were in flight, or each ACK released a frame of its own (away from the sender PSH
+//!           ends each frame), where a writer woken for a part of its buffer would have filled larger frames; or a flight ended
+//!           within a segment without PSH, from a sender whose data ends with PSH, unless such flights stand to the byte; or a
+//!           report of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after exchange the
+//!           first burst stops where the window has room for less than another frame of offloaded segments; or, away from the
+//!           sender, as many segments were out as the modelled window holds, whichever ACKs seem to have come before the wait; or
+//!           a flight below an initial window ended within a write, as missing PSH shows, its ACK let more go, and the next
+//!           flight was larger, as no earlier one was (less sure without that growth, where a flight larger than any before had
+//!           four segments at most); or, away from the sender, bursts that all ended within a write brought more from round trip
+//!           to round trip from the write's beginning on; or, away from the sender, data that was lost before the tap fills the
+//!           modelled window of slow start up; or flights fill the window of a sender whose slow start counts each ACK, however
+//!           much it covers, for two segments at most; or, before the first loss, they grow by a twentieth from round trip to
+//!           round trip (twice, or once from the end of slow start); or five waits or more of a flow are for it, and nothing but
+//!           the model shows a buffer in a single one. Not where ACKs of half of the flight released nothing for longer than
+//!           paths and hosts vary; nor where, at the sender, the data left by itself long after ACKs had made room, nor after
+//!           several ACKs that came together, from a sender whose full windows opened at the first of such ACKs; nor in slow
+//!           start where flights stand over {plateau_rounds} rounds; nor by the model where the last segment was short and had
+//!           PSH, as not each has, or short writes are out, and no ACK at the sender let the next one go: all that had been
+//!           written was out. No such ACK counts from a sender that sets PSH on each segment, nor where flights get smaller
+//!           without a loss: some stacks wake a writer for less
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
-//! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 3465 §2.3, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux
+//! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 3390, RFC 3465 §2.3, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux
 //!           `bictcp_update`, `tcp_cwnd_test`, `tcp_is_cwnd_limited`, `tcp_tso_autosize`, `tcp_tso_should_defer`
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait without
 //!           an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the last segment
@@ -42,15 +43,13 @@
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
+use super::cwnd_growth::{CLUMPS, by_growth, is_outgrown};
 use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict, yes};
 use crate::pause::Pause;
 use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 use crate::sender::timers;
-
-/// Rounds through which no congestion window that follows the path stays the same.
-const RESTS: u32 = 4;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge };
 
@@ -62,9 +61,6 @@ const KEEPS_BACK: f32 = 0.75;
 
 /// Confidence where a part of the flight was lost before the tap.
 const BEYOND_TAP: f32 = 0.7;
-
-/// Part of a round trip below which a wait away from the sender may be that of a link which collects frames.
-pub(super) const CLUMPS: f64 = 0.5;
 
 /// Length of a wait without an end, in retransmission timeouts: in that time the timer had doubled and fired again.
 const TIMERS: i64 = 4;
@@ -111,11 +107,6 @@ pub(super) const RFC_5681: u32 = 4;
 fn by_rounds(pause: &Pause) -> Option<Proof> {
     let grows = pause.context.rounds_grow && pause.in_mid_write() && pause.losses == 0;
     grows.then_some(Proof { detail: details::SLOW_START, confidence: 0.7 })
-}
-
-/// Later flights were larger by more than a quarter.
-fn is_outgrown(pause: &Pause) -> bool {
-    4 * u64::from(pause.context.read.most_later) > 5 * u64::from(pause.segments_held)
 }
 
 /// The next flight is larger by less than the ACKs before it: in slow start each lets go a segment more than it covers (RFC 5681
@@ -242,60 +233,6 @@ fn phase(pause: &Pause) -> &'static str {
 fn waits_for_its_end(pause: &Pause) -> bool {
     pause.ended && pause.left_in_flight == 0 && pause.after.clump.first_bytes < u64::from(pause.mss)
 }
-
-/// Recognises a full window by growth, in one of three forms. The flight is one of a row that grew as this sender's
-/// congestion window does. Or it is the first flight, and smaller than what the sender later had in flight without a
-/// wait. Or it followed a loss, and is smaller than what the sender had in flight before the loss, and no smaller than
-/// what it had since: a buffer of a fixed size would hold as much again.
-fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
-    let read = &pause.context.read;
-    let waits = pause.released_by_ack() && !pause.is_turn() && !pause.flight_unknown;
-    let whole = !pause.short_segment_out || read.climb > 1 || pause.fills_byte_window();
-    if !waits || !whole || pause.has_room() == Some(false) || pause.closed.is_some() {
-        return None;
-    }
-    let begins = read.first_wait && pause.from_start;
-    let detail = if begins { details::INITIAL_WINDOW } else { details::SLOW_START };
-    let stands = pause.context.plateau_rounds >= limits.plateau_rounds;
-    let initial = begins && pause.segments_held < INITIAL_WINDOW && is_outgrown(pause) && !stands;
-    // Without a loss a sender that watches the delay lowers its window (LEDBAT: RFC 6817 §2.4.2). Linux lets one first
-    // write exceed a small buffer, so one larger flight shows nothing; away from the sender flights may seem to swing.
-    let below = |flight: u32| 4 * u64::from(pause.segments_held) <= 3 * u64::from(flight);
-    let before = if pause.near_sender() { read.twice_before } else { read.often_before };
-    // A window that watches the delay moves with it every few round trips; a small one may rest at its minimum.
-    let rests = pause.context.plateau_rounds >= RESTS && pause.segments_held > INITIAL_WINDOW;
-    // With what ACKs freed during the wait as much was out as before: a limit that stood. Away from the sender flights that vary
-    // may be the path's; and on a path as short as hosts are slow an application may write as soon after an ACK.
-    let smaller = below(before) && pause.segments_at_start < before;
-    let varies = pause.near_sender() && pause.losses == 0 && pause.followed_soon();
-    let lowered = (stands || varies) && !rests && !pause.short_segment_out && smaller;
-    // Without another loss a window falls no further.
-    let cut = pause.losses > 0 && below(read.most_before) && !below(read.most_since_loss);
-    let fallen = cut || lowered;
-    let (detail, confidence) = match read.climb {
-        0 if initial => (detail, 0.7),
-        0 if fallen => (details::CONGESTION_AVOIDANCE, 0.65),
-        0 => return None,
-        1 => (detail, 0.75),
-        // Another limit may have held a flight of that size, as flights that stand from there on show, or an idle period lowered it.
-        _ if read.merged && stands_from_here(pause) => return None,
-        _ if read.merged || read.after_idle && !pause.from_start => (detail, 0.75),
-        // The peer's window may have been full and have grown by as much: away from the sender a flight does not show it.
-        _ if pause.room_at_start.is_none() && !pause.near_sender() => (detail, 0.75),
-        // The capture began later: earlier events, perhaps a loss, are unknown.
-        _ => (detail, if pause.from_start { 0.9 } else { 0.85 }),
-    };
-    Some(Proof { detail, confidence })
-}
-
-/// The next flight is as large, or larger by less than an eighth: a window in slow start grows by more.
-fn stands_from_here(pause: &Pause) -> bool {
-    let next = pause.context.next_flight.unwrap_or(0) - pause.flight_at_start;
-    (0..pause.flight_at_start / STANDS).contains(&next)
-}
-
-/// Divisor of a flight: a smaller step to the next is no growth of slow start.
-const STANDS: i64 = 8;
 
 /// The first flight is larger than any usual initial window (RFC 6928), and later ones are no larger: a congestion window
 /// would have doubled.

@@ -2,7 +2,10 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::{bandwidth_limited, cwnd_limited, delayed_ack, nagle, pacing, retransmission, sndbuf_limited, zero_window};
+use super::{
+    bandwidth_limited, cwnd_growth, cwnd_limited, delayed_ack, nagle, pacing, retransmission, sndbuf_limited,
+    zero_window,
+};
 use crate::pause::bottleneck::{QUEUE_PART, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::context::{beat::PACE_SHARE, pace::HURRIED};
 use crate::pause::reading::LAG_SHARE;
@@ -34,9 +37,10 @@ fn told(cause: Cause) -> Vec<String> {
             format!("({:.0} % also once losses", limits.cwnd_share_after_loss * 100.0),
             format!("initial window of {} segments", word(INITIAL_WINDOW)),
             format!("less than {} released", part(1.0 / 3.0)),
+            format!("larger by more than {}", part(1.0 / f64::from(cwnd_growth::LARGER))),
             format!("ACKs of {} of the", part(1.0 / cwnd_limited::LET_PASS as f64)),
             format!("stand over {} rounds", limits.plateau_rounds),
-            format!("less than {} of a round trip", part(cwnd_limited::CLUMPS)),
+            format!("less than {} of a round trip", part(cwnd_growth::CLUMPS)),
             format!("for {} segments at most", word(MOST_PER_ACK)),
             format!("had {} segments at most", word(cwnd_limited::RFC_5681)),
         ],

@@ -21,6 +21,7 @@
 //! Looks like `cwnd-limited` in slow start (no idle before), `app-limited` (chunks that never filled the window)
 
 use super::cause::Cause;
+use super::cwnd_growth;
 use super::cwnd_limited;
 use super::details;
 use super::limits::Limits;
@@ -53,7 +54,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // A lowered window holds a sender for a round trip. Away from it a shorter silence is that of a link that collects frames.
     if pause.context.read.climb == 0
         && !pause.near_sender()
-        && pause.duration() < pause.rtt().scaled(cwnd_limited::CLUMPS)
+        && pause.duration() < pause.rtt().scaled(cwnd_growth::CLUMPS)
     {
         return Verdict::No;
     }

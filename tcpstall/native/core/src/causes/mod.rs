@@ -6,6 +6,7 @@ mod burst_limited;
 mod capture_gap;
 pub mod cause;
 pub mod crossed;
+mod cwnd_growth;
 mod cwnd_limited;
 mod delayed_ack;
 pub mod details;

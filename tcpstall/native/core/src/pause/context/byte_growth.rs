@@ -6,6 +6,7 @@
 
 use super::super::evidence::Facts;
 use super::super::pauses::Context;
+use super::mid_write::{RFC_3390, TIMESTAMPS};
 use super::rounds::ROUND;
 use crate::time::Nanos;
 
@@ -36,7 +37,9 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     let mut start = 0;
     for end in 1..=rounds.len() {
         let flight = |at: usize| pauses[rounds[at]].flight_at_start;
-        if end < rounds.len() && step(flight(end - 1), flight(end), pauses[rounds[end]].mss).is_some() {
+        let opens = |at: usize| rounds[at - 1] == opening && is_exact(&pauses[opening], &pauses[rounds[at]]);
+        let grows = |at: usize| step(flight(at - 1), flight(at), pauses[rounds[at]].mss).is_some() || opens(at);
+        if end < rounds.len() && grows(end) {
             continue;
         }
         let climb = &rounds[start..end];
@@ -44,7 +47,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         let flights: Vec<i64> = climb.iter().map(|round| pauses[*round].flight_at_start).collect();
         // Windows of whole segments are counted elsewhere, and another limit may have cut the last flight.
         let cut = climb[..climb.len() - 1].iter().any(|round| !pauses[*round].is_whole());
-        let starts = EXACT <= climb.len() && first == opening && is_exact(&pauses[first], &pauses[climb[1]]);
+        let starts = EXACT <= climb.len() && opens(start + 1);
         if cut && (starts || is_climb(&flights, pauses[last].mss)) {
             mark(first..=last, pauses, contexts);
         }
@@ -97,12 +100,15 @@ fn waits(pause: &Facts) -> bool {
 }
 
 /// The flight after the sender's first, not of whole segments, is larger by a segment for each ACK, or by all that these covered (RFC 5681
-/// §3.1: by min(N, SMSS) for each): no write and no buffer is so by chance.
+/// §3.1: by min(N, SMSS) for each): no write and no buffer is so by chance. A sender may count the announced segment, although
+/// timestamps take a part of each (RFC 6691 §2); then its first flight is of such segments too, or what RFC 3390 allows.
 fn is_exact(first: &Facts, second: &Facts) -> bool {
     let (step, mss) = (second.flight_at_start - first.flight_at_start, i64::from(first.mss.max(1)));
     let acked = first.flight_at_start;
     let acks = second.before.acks.max(1);
-    let counted = step > 0 && step % mss == 0 && step / mss <= i64::from(acks);
+    let steps = |unit: i64| step > 0 && step % unit == 0 && step / unit <= i64::from(acks);
+    let announced = mss + i64::from(TIMESTAMPS);
+    let counted = steps(mss) || steps(announced) && (acked % announced == 0 || acked == RFC_3390);
     first.from_start && !first.is_whole() && (counted || step == acked)
 }
 

@@ -7,7 +7,9 @@ use crate::sender::timers;
 use crate::wire::{Flags, Segment};
 
 /// Length of the timestamps option in each segment, padded (RFC 7323 appendix A), bytes.
-const TIMESTAMPS: u32 = 12;
+pub(super) const TIMESTAMPS: u32 = 12;
+/// Bytes of an initial window of segments of 1,095 to 2,190 bytes (RFC 3390 §1, RFC 5681 §3.1).
+pub(super) const RFC_3390: i64 = 4_380;
 
 impl Burst {
     /// Takes in the burst's newest frame.
@@ -96,7 +98,9 @@ impl Pause<'_> {
     pub fn fills_byte_window(&self) -> bool {
         let whole = |mss: u32| self.flight_at_start % i64::from(mss.max(1)) == 0;
         let announced = || self.short_segment_out && !self.before.pushed && whole(self.mss + TIMESTAMPS);
-        self.segments_at_start > 1 && self.mss_known && !self.flight_unknown && (whole(self.mss) || announced())
+        let initial = || !self.before.pushed && self.flight_at_start == RFC_3390 && self.context.read.most_before == 0;
+        let cut = whole(self.mss) || announced() || initial();
+        self.segments_at_start > 1 && self.mss_known && !self.flight_unknown && cut
     }
 
     /// The last segment was a full one without PSH, from a sender that marks the end of its data: more was queued. No
