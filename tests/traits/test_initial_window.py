@@ -108,3 +108,14 @@ def test_a_flight_smaller_than_one_before_it_shows_no_window_that_grows(scene: S
 @look_alike
 def test_the_largest_flight_of_all_shows_no_window_that_grows(scene: Scene, tap: Tap) -> None:
     assert climbing(scene, tap, 2, 8, 2, 8)[1] == "unexplained"
+
+
+@fires
+def test_a_first_flight_as_rfc_3390_lets_it_be_may_stand_before_it_grows(scene: Scene, tap: Tap) -> None:
+    """Three segments of 1,448 bytes: 4,380 bytes at most."""
+    assert climbing(scene, tap, 3, 3, 3, 3, 4, 4, 5, 5)[0] == "cwnd-limited"
+
+
+@near_miss
+def test_a_first_flight_of_another_size_that_stands_may_be_a_buffers(scene: Scene, tap: Tap) -> None:
+    assert climbing(scene, tap, 5, 5, 5, 5, 6, 6, 7, 7)[0] != "cwnd-limited"

@@ -41,7 +41,9 @@ pub(super) fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     // No flight so far was larger: slow start leaves them so, also from a window that the model does not know (RFC 3390).
     let grows = pause.from_start && pause.losses == 0 && read.most_before <= pause.segments_held;
     let record = begins || grows && !ends_by_chance(pause) && pause.unseen.is_nothing();
-    let initial = record && pause.segments_held < INITIAL_WINDOW && is_outgrown(pause) && !stands;
+    // One that a standard allows may stand before it grows.
+    let usual = stands && pause.fills_initial_window();
+    let initial = record && pause.segments_held < INITIAL_WINDOW && is_outgrown(pause) && (!stands || usual);
     // Without a loss a sender that watches the delay lowers its window (LEDBAT: RFC 6817 §2.4.2). Linux lets one first
     // write exceed a small buffer, so one larger flight shows nothing; away from the sender flights may seem to swing.
     let below = |flight: u32| 4 * u64::from(pause.segments_held) <= 3 * u64::from(flight);
@@ -57,7 +59,7 @@ pub(super) fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let cut = pause.losses > 0 && below(read.most_before) && !below(read.most_since_loss);
     let fallen = cut || lowered;
     let (detail, confidence) = match read.climb {
-        0 if initial => (detail, 0.7),
+        0 if initial => (detail, if usual { 0.6 } else { 0.7 }),
         0 if fallen => (details::CONGESTION_AVOIDANCE, 0.65),
         0 => return None,
         1 => (detail, 0.75),

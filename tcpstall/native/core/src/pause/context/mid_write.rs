@@ -98,9 +98,16 @@ impl Pause<'_> {
     pub fn fills_byte_window(&self) -> bool {
         let whole = |mss: u32| self.flight_at_start % i64::from(mss.max(1)) == 0;
         let announced = || self.short_segment_out && !self.before.pushed && whole(self.mss + TIMESTAMPS);
-        let initial = || !self.before.pushed && self.flight_at_start == RFC_3390 && self.context.read.most_before == 0;
-        let cut = whole(self.mss) || announced() || initial();
+        let cut = whole(self.mss) || announced() || !self.before.pushed && self.fills_initial_window();
         self.segments_at_start > 1 && self.mss_known && !self.flight_unknown && cut
+    }
+
+    /// The first flight is as large as RFC 3390 §1 lets an initial window be, or as the whole segments of it.
+    pub fn fills_initial_window(&self) -> bool {
+        let mss = i64::from(self.mss.max(1));
+        let most = (4 * mss).min((2 * mss).max(RFC_3390));
+        let fills = self.flight_at_start == most || self.flight_at_start == most - most % mss;
+        self.from_start && self.mss_known && self.context.read.most_before == 0 && fills
     }
 
     /// The last segment was a full one without PSH, from a sender that marks the end of its data: more was queued. No
