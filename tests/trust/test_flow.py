@@ -165,3 +165,26 @@ def test_one_end_alone_tells_little(scene: Scene) -> None:
     assert seen["one_sided"]
     assert (seen["level"], seen["reasons"][0]) == ("low", "one-sided")
     assert "data-unseen" not in seen["reasons"]
+
+
+def lacks_between(scene: Scene, after_ms: float) -> int:
+    """Bytes that the capture lacks: it begins with an ACK, then two segments pass unseen, then more data."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(2_800)
+    scene.client_acks()
+    before = len(scene.packets("client")) - 1
+    scene.wait_ms(after_ms)
+    scene.server_sends(2_800, unseen=True)
+    scene.server_sends(2_800)
+    scene.client_acks()
+    lacking: int = trust(scene, "client", drop=range(1, before + 1))["unseen_bytes"]
+    return lacking
+
+
+def test_what_left_just_before_the_capture_is_not_missing(scene: Scene) -> None:
+    assert lacks_between(scene, 5) == 0
+
+
+def test_nothing_stays_in_flight_for_longer_than_a_timer_and_its_answer(scene: Scene) -> None:
+    assert lacks_between(scene, 3_000) == 2_800

@@ -319,7 +319,7 @@ impl Half {
 
     fn fresh(&mut self, segment: &Segment, (start, end): (i64, i64), peer: &Half) -> Sending {
         if self.begins_in_mid_life(peer) {
-            self.left_earlier(segment, start);
+            self.left_earlier(segment, start, peer);
         }
         let hole = (start - self.snd_nxt).max(0);
         if hole > 0 {

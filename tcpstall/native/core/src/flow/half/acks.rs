@@ -3,7 +3,7 @@
 use super::outstanding::Gone;
 use super::pending::PendingAck;
 use super::window::Scale;
-use super::{ABSURD_JUMP, Half, SeqNo, memory::TIGHT_ACKS};
+use super::{ABSURD_JUMP, Half, memory::TIGHT_ACKS};
 use crate::flow::events::Acked;
 use crate::flow::tap::vantage::LONGEST_DELAYED_ACK;
 use crate::time::Nanos;
@@ -15,14 +15,6 @@ const PENDING_ACKS: usize = 4096;
 const DUPLICATES: u32 = 3;
 
 impl Half {
-    /// Takes in the next byte of a sender whose SYN was not captured, if nothing of it is known yet.
-    pub(super) fn begins(&mut self, next: SeqNo) {
-        if self.base.is_none() {
-            self.base = Some(SeqNo(next.0.wrapping_sub(1)));
-            (self.snd_nxt, self.snd_una) = (1, 1);
-        }
-    }
-
     /// Keeps an ACK until it reaches the sender.
     #[inline]
     pub fn awaits(&mut self, ack: PendingAck) {
@@ -40,7 +32,10 @@ impl Half {
         if self.settled && self.is_known(segment) {
             return None;
         }
-        self.begins(segment.ack);
+        if self.base.is_none() {
+            self.begins(segment.ack);
+            self.ack_passed = segment.time;
+        }
         let mut pending = PendingAck {
             time: segment.time,
             ack: self.offset(segment.ack),
@@ -339,6 +334,7 @@ impl Half {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::SeqNo;
 
     const FAR: Nanos = Nanos::from_millis(20);
 
