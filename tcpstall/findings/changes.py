@@ -83,6 +83,8 @@ def advice(finding: Finding) -> str:
             return f"see whether the {peer} runs, and what stopped carrying packets"
         case "refused" if finding.is_a_scan:
             return "nothing if the client looks for open ports; else start the services, or find the firewall"
+        case "refused" if finding.is_given_up:
+            return "nothing if the client used another connection; else find what answers so late: a NAT, a firewall"
         case "unreachable" if finding.is_a_scan:
             return "nothing if these are probes: no SYN was sent again; else check the host and firewalls"
         case "reset" if finding.reset_in_tls == finding.flows:

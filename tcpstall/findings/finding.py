@@ -189,6 +189,11 @@ class Finding:
         return (self.kind == "refused" and by_port) or (self.kind == "unreachable" and not self.time_ns)
 
     @property
+    def is_given_up(self) -> bool:
+        """True where each RST that refused a SYN came long after, and the client had not sent its SYN again."""
+        return self.kind == "refused" and not self.is_a_scan and self.time_ns > 0 and not self.recoverable_ns
+
+    @property
     def nearly_all_in(self) -> int:
         """Number of flows or answers that took nearly all of the time, where they are a few of many; else 0."""
         return self.makes_most if self.makes_most * _FEW <= self.counted else 0

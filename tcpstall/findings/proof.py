@@ -73,6 +73,9 @@ def _unreachable(finding: Finding) -> str:
 
 
 def _refused(finding: Finding) -> str:
+    if finding.is_given_up:
+        each = "each SYN, and no SYN" if finding.flows > 1 else "the SYN, and the SYN"
+        return f"a RST came {duration(finding.median_ns)} after {each} was sent again: the client had given up"
     return "a RST answered each SYN" if finding.flows > 1 else "a RST answered the SYN"
 
 

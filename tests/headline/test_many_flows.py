@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tcpstall import Analysis, analyze
-from tcpstall.findings import Finding, findings, idle_ns, sentence
+from tcpstall.findings import Finding, advice, findings, idle_ns, sentence
 from tcpstall.findings.merging import together as merged
 from tcpstall.findings.proof import evidence
 from tcpstall.findings.words import flows_of
@@ -144,6 +144,25 @@ def test_syns_that_were_never_sent_again_do_not_lead(tmp_path: Path, again: int,
     closed_window(made[-1])
     made[-1].wait_ms(3_000)
     assert first(together(made)).kind == leads
+
+
+@pytest.mark.parametrize(("after_s", "again", "leads"), [(31, 0, "zero-window"), (2, 0, "refused"), (0, 4, "refused")])
+def test_a_reset_that_comes_long_after_a_lone_syn_refuses_nobody(
+    tmp_path: Path, after_s: int, again: int, leads: str
+) -> None:
+    """A client that waits sends its SYN again: it had given up when that RST came, as of a NAT that forgets."""
+    made = scenes(tmp_path, 8)
+    closed_window(made[-1])
+    # The way of the RST takes that long.
+    made[0].network.ways["server"].delay_ns = after_s * 10**9
+    made[0].handshake(lost_syns=again, refused=True)
+    for scene in made[1:-1]:
+        answers(scene, 1)
+    found = findings(together(made))
+    assert found[0].kind == leads
+    late = next(finding for finding in found if finding.kind == "refused")
+    assert ("the client had given up" in evidence(late)) == (leads != "refused")
+    assert ("another connection" in advice(late)) == (leads != "refused")
 
 
 def broken_off(scene: Scene) -> None:

@@ -25,6 +25,8 @@ use crate::time::Nanos;
 const SLOW_HANDSHAKE: i64 = 3;
 /// Smallest delay of such a handshake: a smaller one may be a host that schedules late.
 const LEAST_DELAY: Nanos = Nanos::from_millis(1);
+/// Longest time after which a client that waits sends its SYN again: 1 s (RFC 6298 §2.1), 3 s of an older one (RFC 1122 §4.2.3.1).
+const SYN_AGAIN: Nanos = Nanos::from_millis(3_000);
 /// Timeouts in a row that are no accident.
 const TOO_LARGE: u32 = 3;
 /// Divisor of the segments: where a twentieth of them comes late the path reorders; a route change reorders once.
@@ -179,9 +181,10 @@ fn handshake<'a>(row: &'a FlowRow, beyond: Option<Nanos>, shares: &mut Shares<'a
         }
     };
     let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, End::Client, time) };
-    // A client that waits for an answer sends its SYN again after a second (RFC 6298 §2.1): one that did not, and left the
-    // SYN-ACK unanswered, waited for nothing. Scanners do so.
-    if kind == FindingKind::HalfOpen && row.directions.client.syn.count == 1 {
+    // A client that waits for an answer sends its SYN again. One that did not waited for nothing: it left the SYN-ACK unanswered,
+    // as scanners do, or the RST came long after, as of a NAT that forgets the attempt.
+    let vain = kind == FindingKind::HalfOpen || kind == FindingKind::Refused && time > SYN_AGAIN;
+    if vain && row.directions.client.syn.count == 1 {
         share.recoverable = Nanos::ZERO;
     }
     if matches!(kind, FindingKind::HandshakeLoss | FindingKind::HandshakeSlow | FindingKind::AcceptQueue) {
