@@ -131,3 +131,33 @@ def test_what_was_lost_before_the_tap_filled_the_window_of_slow_start(scene: Sce
 def test_no_buffer_explains_a_flight_of_which_the_tap_missed_a_part(scene: Scene) -> None:
     scene.server.ip_ids = "zero"
     assert "sndbuf-limited" not in loses_the_end_of_a_flight(scene, 9)
+
+
+def answers_late(scene: Scene, *, lost: bool, late_ms: float = 211) -> list[tuple[str, str, int]]:
+    """Requests every 2 s, seen by the client: the answer to the fourth comes late, its first copy lost or not."""
+    scene.handshake(rtt_ms=10)
+    for number in range(5):
+        scene.request()
+        if number == 3:
+            if lost:
+                scene.server_sends(200, lost=True)
+            scene.wait_ms(late_ms)
+        if number == 3 and lost:
+            scene.server_repeats(3 * 200, 200)
+        else:
+            scene.server_sends(200)
+        scene.client_acks()
+        scene.wait_ms(2_000)
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server"][1:]
+    return [(row["cause"], row["detail"], round(row["duration_ns"] / 1e8)) for row in rows]
+
+
+def test_a_lost_answer_is_repaired_from_the_request_on(scene: Scene) -> None:
+    """The server had nothing to send until the client asked: that time is no part of the repair."""
+    told = answers_late(scene, lost=True)
+    at = next(at for at, (cause, _, _) in enumerate(told) if cause == "retransmission")
+    assert told[at - 1 : at + 1] == [("app-limited", "awaiting-peer", 20), ("retransmission", "timeout", 2)]
+
+
+def test_a_late_answer_whose_number_is_the_next_is_no_repair(scene: Scene) -> None:
+    assert {cause for cause, _, _ in answers_late(scene, lost=False)} == {"app-limited"}

@@ -9,7 +9,7 @@ use super::judge::{Parts, PausePart, judge};
 use super::limits::Limits;
 use super::nagle;
 use super::retransmission;
-use super::rule::Verdict;
+use super::rule::{Proof, Verdict};
 use crate::pause::{Facts, Pause};
 use crate::time::Nanos;
 
@@ -60,7 +60,8 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
             None => around_recovery(pause, limits, whole, threshold),
         };
         let parts = before_report(pause, limits, parts, threshold);
-        return behind_held_tail(pause, parts, threshold);
+        let parts = behind_held_tail(pause, parts, threshold);
+        return behind_request(pause, parts, threshold);
     }
     if whole.cause == Cause::AppLimited && whole.proof.detail != details::APPLICATION_WINDOW {
         return around_peer(pause, whole, threshold);
@@ -134,6 +135,22 @@ fn behind_held_tail(pause: &Pause, mut parts: Parts, threshold: Nanos) -> Parts 
     held.also.insert(0, Cause::Retransmission);
     repair.start = until;
     parts.insert(0, held);
+    parts
+}
+
+/// Splits off the time until the peer's message, where the answer was lost before the tap and no loss came earlier: the sender had
+/// nothing to send until then, and its timer ran only since.
+fn behind_request(pause: &Pause, mut parts: Parts, threshold: Nanos) -> Parts {
+    let asked = pause.peer_last.filter(|_| retransmission::lost_its_answer(pause));
+    let Some(asked) = asked.filter(|asked| *asked - pause.start() > threshold) else { return parts };
+    let Some(repair) = parts.first_mut().filter(|part| part.cause == Cause::Retransmission) else { return parts };
+    if repair.start > pause.start() || repair.end - asked <= threshold {
+        return parts;
+    }
+    let proof = Proof { detail: details::AWAITING_PEER, ..repair.proof };
+    let waited = PausePart { end: asked, cause: Cause::AppLimited, proof, ..repair.clone() };
+    repair.start = asked;
+    parts.insert(0, waited);
     parts
 }
 

@@ -8,7 +8,8 @@
 //!           acknowledged, or the recovery point; a wait whose repairs began for different reasons is split, and so is the wait
 //!           before the first report of a loss: until then a window or the buffer held the sender, or nothing did, where its own
 //!           tap shows that it had no more until the peer answered; and so is the wait until that report, or until the last ACK
-//!           before the timer, where Nagle's algorithm held the short end of a write
+//!           before the timer, where Nagle's algorithm held the short end of a write; and so is the time until the peer's message,
+//!           where only the answer to that message was lost before the tap
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost
 //!           segment was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer),
 //!           `fast-retransmit` (SACK came, or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`,
@@ -54,6 +55,14 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return Verdict::Yes(RECOVERY);
     }
     lost_before_tap(pause).or(|| beneath_hole(pause)).or(|| broken_off(pause))
+}
+
+/// The peer asked, and the first copy of the answer was lost before the tap: everything earlier had been acknowledged, and no copy of
+/// it was sent or is missing.
+pub(super) fn lost_its_answer(pause: &Pause) -> bool {
+    let whole = pause.hole.is_none() && pause.hole_before == 0 && !pause.recovering && !pause.acks_lost;
+    let acked = pause.all_acked.zip(pause.peer_last).is_some_and(|(acked, asked)| acked <= asked);
+    whole && acked && pause.first_retransmission.is_none() && pause.lost_before_tap > 0 && pause.is_turn()
 }
 
 /// Timeouts in which the retransmission timer of a sender without earlier losses has expired: the round trip may have been longer
