@@ -137,3 +137,32 @@ def test_data_sent_into_a_shut_window_shows_that_it_had_opened(scene: Scene) -> 
     assert [row["cause"] for row in lacking].count("zero-window") == 1
     assert whole[-1]["start_ns"] == lacking[-1]["start_ns"]
     assert lacking[-1]["cause"] != "zero-window"
+
+
+def answered_beyond_a_hole(scene: Scene, *, bare: bool) -> list[str]:
+    """Causes of the client's waits over 500 ms in mid-life, at the server: a message passes unseen, and the answer, a
+    second later, acknowledges all. The capture holds the ACKs without payload, or not."""
+    scene.handshake(rtt_ms=20)
+    before = len(scene.packets("server"))
+    scene.server_sends(48)
+    scene.client_sends(24)
+    scene.wait_ms(22)
+    scene.client_sends(113)
+    scene.client_sends(365, unseen=True)
+    scene.client_sends(2_500)
+    if bare:
+        scene.server_acks()
+    scene.wait_ms(1_075)
+    for _ in range(4):
+        scene.server_sends(3)
+        scene.wait_ms(246)
+        scene.client_sends(3)
+    ends = [] if bare else [*numbers(scene, "server", 40_000), *numbers(scene, "server", 80)]
+    found = rows(scene, "server", "client", drop={*range(1, before + 1), *ends})
+    return [row["cause"] for row in found if row["duration_ns"] > 500e6]
+
+
+@pytest.mark.parametrize("bare", [False, True])
+def test_a_hole_that_an_answer_acknowledges_is_the_captures(scene: Scene, bare: bool) -> None:
+    """Without the bare ACKs nothing shows that the receiver had been silent about the hole."""
+    assert answered_beyond_a_hole(scene, bare=bare) == ["app-limited"]

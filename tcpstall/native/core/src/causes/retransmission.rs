@@ -23,10 +23,10 @@
 //!           where, at the sender, new data ended the wait and nothing had been sent again yet, although reports of a loss had
 //!           come; where data was sent again for the first time four timeouts after it was acknowledged, or to a peer whose last
 //!           word was a RST; a byte without PSH below the next one to send keeps an idle connection alive; what was lost without a
-//!           trace is for `capture-gap` or `unexplained`. Never sure of a first timeout as late as that, nor of a needless copy
-//!           that came sooner than any timer, without a report (the path may have made it), nor of a lone probe that was not
-//!           acknowledged at once, nor of a copy of the only segment out that came before the longest delayed ACK, over a
-//!           path too short to lose data often, to a receiver without SACK
+//!           trace, or is missing where the capture lacks ACKs without payload, is for `capture-gap` or `unexplained`. Never sure of
+//!           a first timeout as late as that, nor of a needless copy that came sooner than any timer, without a report (the path may
+//!           have made it), nor of a lone probe that was not acknowledged at once, nor of a copy of the only segment out that came
+//!           before the longest delayed ACK, over a path too short to lose data often, to a receiver without SACK
 //! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice), `cwnd-limited`
 //!           (after the repair was sent its ACK frees both), `app-limited` at the receiver (a lost tail leaves the tap with nothing
 //!           outstanding)
@@ -117,8 +117,8 @@ fn beneath_hole(pause: &Pause) -> Verdict {
         return Verdict::Yes(RECOVERY);
     }
     // If only the capture lacks the data, the receiver has it and acknowledges it within 500 ms (RFC 9293 §3.8.6.3).
-    // Where the receiver's ACKs are missing too, the hole may be the capture's until SACK blocks report it.
-    let lost = hole.reported.is_some() || !pause.unseen.acks;
+    // Where the receiver's ACKs are missing too, be it those without payload, the hole may be the capture's until SACK blocks report it.
+    let lost = hole.reported.is_some() || !pause.unseen.acks && !pause.unseen.bare_acks;
     if lost && stood > pause.rtt().scaled(1.5) + timers::LONGEST_DELAYED_ACK && stood + stood >= waited {
         yes(details::RECOVERY, 0.75)
     } else {
