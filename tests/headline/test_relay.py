@@ -86,3 +86,34 @@ def test_a_pause_of_some_round_trips_may_be_of_the_path_behind_the_relay(
     rows = found(scene)
     assert kind in rows
     assert ("sent-in-pieces" in rows) == (kind == "sent-in-pieces")
+
+
+def behind(scene: Scene, pause_ms: float, *, handshake_ms: float = 100) -> float:
+    """Confidence that the server's pause amid its answer is its application's; its ACKs come within 1 ms."""
+    scene.handshake(rtt_ms=handshake_ms)
+    scene.path(rtt_ms=1)
+    scene.wait_ms(60)
+    asks(scene, 400)
+    scene.client_sends(300)
+    scene.server_acks()
+    scene.wait_ms(300)
+    scene.server_sends(10 * 1_448, push=True)
+    scene.client_acks()
+    scene.wait_ms(pause_ms)
+    scene.server_sends(10 * 1_448)
+    scene.client_acks()
+    scene.closes()
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["detail"] == "idle"]
+    (row,) = [row for row in rows if abs(row["duration_ns"] / 1e6 - pause_ms) < 2]
+    assert row["cause"] == "app-limited"
+    confidence: float = row["confidence"]
+    return confidence
+
+
+def test_a_pause_as_long_as_the_path_behind_a_relay_may_be_the_paths(scene: Scene) -> None:
+    assert behind(scene, 98) <= 0.75
+
+
+@pytest.mark.parametrize(("pause_ms", "handshake_ms"), [(250, 100), (98, 1)])
+def test_a_longer_pause_or_one_without_a_relay_is_sure(scene: Scene, pause_ms: float, handshake_ms: float) -> None:
+    assert behind(scene, pause_ms, handshake_ms=handshake_ms) >= 0.9

@@ -18,7 +18,8 @@
 //!           been queued; or the next data had left its sender long before, by its timestamps, and sat in a queue before the tap
 //!           (never sure where the sender's clock is too coarse to tell). Data answers nothing of the peer that it does not
 //!           acknowledge: it left before, and is never sure. Never sure where the first data came no later than the
-//!           path of the handshake explains, although later round trips were shorter, nor of a short answer that left as an ACK
+//!           path of the handshake explains, although later round trips were shorter, nor amid the server's data where the
+//!           path behind a relay that may acknowledge for the server explains the pause, nor of a short answer that left as an ACK
 //!           came, nor where nothing in flight was acknowledged until the time of the probe timer, nor away from the sender where
 //!           packets are missing before the next data, or where the last segment was whole and without PSH, as that of a sender
 //!           which marks the end of its data or whose modelled window it filled (but for silences longer than any path), nor where
@@ -188,7 +189,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         }
         // Away from the sender a congestion window that a jittering path opened looks the same.
         let unsure = if pause.followed_soon() { 0.6 } else { 0.75 };
-        return yes(details::IDLE, if sure { 0.95 } else { unsure });
+        return yes(details::IDLE, if sure && !pause.context.may_be_behind_relay { 0.95 } else { unsure });
     }
     let counted = pause.cwnd_known && pause.segments_held >= pause.cwnd;
     // What is short without PSH was not the end of what had been written, for a sender that sets it (RFC 9293 §3.9.1.2).

@@ -101,6 +101,8 @@ pub struct Context {
     pub shaped: bool,
     /// The first data was no later than the path of the handshake explains, although later answers took less.
     pub as_in_handshake: bool,
+    /// A relay may acknowledge for the server, and the pause is no longer than two round trips of the path behind it.
+    pub may_be_behind_relay: bool,
     /// Time when the server sent its SYN-ACK again inside this pause, its first: until then it had received neither the client's
     /// ACK nor the request.
     pub unasked_until: Option<Nanos>,

@@ -126,6 +126,19 @@ impl Shown<'_> {
         pause.first && excess + pause.tolerance() >= waited
     }
 
+    /// Round trip of the path behind a relay near the tap that acknowledges for the server (RFC 3135 §2.4), where there may be one: the
+    /// SYN-ACK took several times as long as later ACKs, and no answer came sooner than the SYN-ACK.
+    pub(super) fn path_behind_relay(&self, pauses: &[Facts]) -> Option<Nanos> {
+        let shortest = self.connection.half(self.sender).vantage.shortest();
+        let beyond = shortest.opening_excess();
+        let slower = beyond > RELAYED_BY && shortest.get().is_some_and(|least| beyond >= least.times(RELAYED));
+        if !slower || self.sender != End::Server {
+            return None;
+        }
+        let mut answers = pauses.iter().filter(|pause| pause.first || pause.is_turn()).filter_map(Facts::after_peer);
+        answers.all(|span| span >= beyond.scaled(SOONEST)).then_some(beyond)
+    }
+
     /// The server sent its SYN-ACK again after the client's request had passed the tap: neither the request nor the client's ACK had
     /// reached it, because either would have completed the handshake (RFC 9293 §3.10.7.4).
     pub(super) fn unasked_until(&self, pause: &Facts) -> Option<Nanos> {
@@ -139,6 +152,13 @@ impl Shown<'_> {
         pause.ended && !pause.first && pause.left_out.is_none() && pause.duration() <= self.threshold
     }
 }
+
+/// Multiple of the shortest ACK's time, and least time, by which the SYN-ACK took longer where a relay may acknowledge for a server:
+/// a host that schedules late adds less.
+const RELAYED: i64 = 2;
+const RELAYED_BY: Nanos = Nanos::from_millis(1);
+/// Share of the path's round trip that an answer takes at least: the SYN-ACK may have been a little late.
+const SOONEST: f64 = 0.75;
 
 /// The same facts, read once for all pauses.
 struct Whole<'a> {
