@@ -74,6 +74,18 @@ def test_a_step_of_the_clock_is_a_warning_where_it_meets_a_flow(scene: Scene) ->
     assert "1.000 s earlier" in capture.warnings[0].message
 
 
+@pytest.mark.parametrize(("days", "told"), [(0.9, []), (3, ["clock-leaps"])])
+def test_days_without_a_packet_are_a_warning(scene: Scene, days: float, told: list[str]) -> None:
+    """Several captures in one file, or a clock that was wrong: the length of the capture includes that time."""
+    scene.handshake(rtt_ms=20)
+    scene.download(100_000)
+    later = Scene(scene.folder, client_port=40_001, start_ns=scene.start_ns + round(days * 86_400e9))
+    later.handshake(rtt_ms=20)
+    capture = captured(scene.capture(beside=[later]))
+    assert [warning.code for warning in capture.warnings] == told
+    assert not told or "no packet is stamped for 2 days" in capture.warnings[0].message
+
+
 def test_a_short_snap_length_is_a_warning(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
     scene.download(10_000)

@@ -6,10 +6,13 @@ use crate::capture::{Capture, CaptureError, Compression, Format, LinkType};
 use crate::flow::tap::clock_steps::ClockSteps;
 use crate::results::capture_trust::CaptureTrust;
 use crate::time::Nanos;
-use crate::wire::Skip;
+use crate::wire::{Segment, Skip};
 
 /// Share of missing data that deserves a warning: less touches fewer than one in a hundred rounds of ten segments.
 const WORTH_A_WARNING: f64 = 0.001;
+
+/// Longest time without any packet of a capture that was taken at one go, by a clock that was right.
+const LEAP: Nanos = Nanos::from_millis(24 * 3_600_000);
 
 const IMPOSSIBLE_TIMES: &str = "packets are stamped before 1970 or after 2116 and stand at that limit; times and waits around them are not real: check the interface's time offset (if_tsoffset)";
 
@@ -89,6 +92,9 @@ pub struct CaptureStatus {
     pub trust: CaptureTrust,
     #[serde(skip)]
     clock_steps: ClockSteps,
+    /// Sum of the times without any packet, each longer than [`LEAP`].
+    #[serde(skip)]
+    leaps: Nanos,
     /// Packets with an impossible time.
     #[serde(skip)]
     impossible_times: u64,
@@ -111,12 +117,33 @@ impl CaptureStatus {
         self.impossible_times += u64::from(possible != time);
         let time = possible;
         let last = self.last_ns.unwrap_or(time);
-        if time < last {
-            self.clock_steps.goes_back(time, last);
+        // One comparison: a step back is a huge number without a sign.
+        if (time - last).0 as u64 > LEAP.0 as u64 {
+            self.jumps(time, last);
         }
         self.first_ns = Some(self.first_ns.map_or(time, |first| first.min(time)));
         self.last_ns = Some(last.max(time));
         time
+    }
+
+    /// Takes in a packet that is stamped earlier than one before it, or long after it.
+    #[cold]
+    fn jumps(&mut self, time: Nanos, last: Nanos) {
+        if time < last {
+            self.clock_steps.goes_back(time, last);
+        } else {
+            self.leaps += time - last;
+        }
+    }
+
+    /// Takes in segments that follow a packet of `from`, none of them earlier than the one before.
+    pub(super) fn goes_on(&mut self, from: Nanos, segments: &[Segment]) {
+        let leaps = segments.last().is_some_and(|last| last.time - from > LEAP);
+        let mut last = from;
+        for segment in segments.iter().filter(|_| leaps) {
+            self.leaps += Some(segment.time - last).filter(|gap| *gap > LEAP).unwrap_or_default();
+            last = segment.time;
+        }
     }
 
     pub(super) fn warn(&mut self, code: &'static str, count: u64, message: String) {
@@ -144,6 +171,14 @@ impl CaptureStatus {
     /// Adds the sums of what the capture lacks, once all flows are in, and warns where it matters.
     pub(super) fn doubt(&mut self) {
         self.trust.clock_steps = self.clock_steps.steps;
+        if self.leaps > Nanos::ZERO {
+            let days = self.leaps.0 / LEAP.0;
+            let message = format!(
+                "no packet is stamped for {days} {}: the file holds several captures, or a clock was wrong; the length of the capture includes that time",
+                if days == 1 { "day" } else { "days" }
+            );
+            self.warn("clock-leaps", 1, message);
+        }
         if let Some(share) = self.trust.unseen_share.filter(|share| *share >= WORTH_A_WARNING) {
             let message = format!(
                 "{:.1} % of the data was acknowledged and is not in the capture; capture with a larger buffer (tcpdump -B)",

@@ -154,6 +154,7 @@ impl Source {
         let count = capture.buffered::<Simple>(room, from);
         let read = batch.keep_all(count);
         if let Some(last) = read.last() {
+            status.goes_on(from, read);
             (self.now, status.last_ns) = (last.time, Some(last.time));
             status.packets += count as u64;
             status.tcp_segments += count as u64;
