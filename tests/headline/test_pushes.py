@@ -154,3 +154,26 @@ def test_a_server_that_tells_far_more_often_than_its_client_speaks_does_not_send
     scene: Scene, heartbeats: int, large: int, pieces: bool
 ) -> None:
     assert ("sent-in-pieces" in tells_now_and_then(scene, heartbeats=heartbeats, large=large)) == pieces
+
+
+def reports(scene: Scene, *pauses_ms: float) -> dict[str, Finding]:
+    """A client that sends 1.9 kB after each pause, which its server only acknowledges."""
+    scene.handshake(rtt_ms=60)
+    for pause_ms in pauses_ms:
+        scene.client_sends(1_894)
+        scene.server_acks()
+        scene.wait_ms(pause_ms)
+    scene.client_sends(1_894)
+    scene.server_acks()
+    return found(scene)
+
+
+def test_a_client_that_reports_by_a_timer_is_not_slow_to_send(scene: Scene) -> None:
+    """Its ticks come a little early or late, and a message comes between two of them at times."""
+    pauses = (2_007, 1_910, 2_067, 140, 1_767, 2_047, 1_907, 2_110, 1_990, 1_160, 2_020, 1_840, 2_090, 1_960)
+    assert "sent-in-pieces" not in reports(scene, *pauses)
+
+
+def test_a_client_whose_pauses_have_any_length_is_slow_to_send(scene: Scene) -> None:
+    pauses = (2_007, 1_310, 2_867, 140, 1_767, 1_047, 3_907, 2_610, 1_490, 1_160, 5_020, 1_640, 2_390, 1_260)
+    assert "sent-in-pieces" in reports(scene, *pauses)

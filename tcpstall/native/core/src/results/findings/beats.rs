@@ -19,8 +19,10 @@ const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
 const LEAST_ALIKE: i64 = LEAST_BEAT.0 - LEAST_BEAT.0 / BEAT;
 /// Silences of one length that make a timer.
 const BEATS: usize = 4;
-/// Divisor of a timer's time within which an answer may come by it: the path and the client add to it.
+/// Divisor of a timer's time within which data may come by it: the path, and what its end does at each tick, add to it.
 const NEAR: i64 = 10;
+/// Silences of an end whose timer shows in most of them.
+const TICKS: usize = 8;
 /// Shortest time after which a timer answers: below it an answer may wait for another host's timeout, as of DNS (5 s).
 const LEAST_TIMED: Nanos = Nanos::from_millis(10_000);
 /// Share of the time from the first of such answers to the last in which one is due: the client asks again at once.
@@ -40,6 +42,9 @@ pub(super) struct Beats {
     /// Lengths from `LEAST_BEAT` on of the silences that no data of the peer ended, whatever came before them, in
     /// order.
     own: Vec<Silence>,
+    /// Ends of whose own silences at least three quarters, and eight, agree within a tenth: a timer lets them send, and further
+    /// messages between its ticks are their own as well.
+    ticks: [bool; 2],
     /// Numbers, in order, of the waits with little data of the end before and after them: no answer was in progress.
     between: Vec<u64>,
     /// Start and end, in order, of the exchanges after a silence in which a small message was answered by one of the
@@ -70,7 +75,8 @@ impl Beats {
         between.sort_unstable();
         let echoes = echoes(row.exchanges.as_deref().unwrap_or_default(), carries_tls(row));
         let (timer, asked, events) = (timer(row), asked(row), Events::of(row));
-        Beats { small, own, between, echoes, timer, asked, events }
+        let ticks = End::BOTH.map(|end| ticks(&own, end));
+        Beats { small, own, ticks, between, echoes, timer, asked, events }
     }
 
     /// True for an answer whose time a timer set: several of the flow took as long, and hardly another as much. What came within a
@@ -93,6 +99,9 @@ impl Beats {
     /// True for a timer's silence or an echo: messages came after silences of that length; or most of the end's
     /// unprompted data did, whatever its size; or the answer is an echo.
     pub(super) fn has(&self, stall: &StallRow) -> bool {
+        if stall.detail == details::IDLE && self.ticks[stall.sender] {
+            return true;
+        }
         if stall.detail == details::THINK_TIME && is_inside(&self.echoes, stall) {
             return true;
         }
@@ -101,6 +110,14 @@ impl Beats {
         let mostly = |alike: usize| alike >= BEATS && 2 * alike >= within(&self.own, stall, 0, i64::MAX);
         length >= LEAST_BEAT.0 && (alike(&self.small) >= BEATS || mostly(alike(&self.own)))
     }
+}
+
+fn ticks(own: &[Silence], end: End) -> bool {
+    let of_end = own.iter().filter(|(sender, ..)| *sender == end).map(|&(_, _, length)| length);
+    let lengths: Vec<i64> = of_end.collect();
+    let Some(&middle) = lengths.get(lengths.len() / 2) else { return false };
+    let alike = lengths.iter().filter(|length| (**length - middle).abs() <= middle / NEAR).count();
+    alike >= TICKS && 4 * alike >= 3 * lengths.len()
 }
 
 /// The wait ended in one of those exchanges.
