@@ -112,6 +112,8 @@ def set_up(flow: Flow) -> str:
     """`handshake 6.9 ms`."""
     if flow.handshake.duration_ns is None:
         return "handshake not captured"
+    if flow.was_set_up and flow.trust.handshake == "partial":
+        return "handshake captured in part"
     span = duration(flow.handshake.duration_ns)
     if not flow.was_set_up:
         return f"no handshake in {span}"

@@ -84,12 +84,12 @@ def _many(found: Sequence[Finding], analysis: Analysis, width: int) -> str:
     whole = f"{counted(analysis.total, 'flow')}, {size(analysis.bytes)} in {duration(last - begun)}"
     goodput = f" ({rate(analysis.bytes, last - begun)})" if last > begun else ""
     back = recoverable(found)
-    first = f"{whole}: lost {duration(lost)}"
+    first = f"{whole}: together lost {duration(lost)}"
     share, most = f" ({percent(lost, passed)})", f", up to {duration(back)} can be saved" if back else ""
     nobodys = idle_ns(analysis)
     idle = f", {duration(nobodys)} of that idle" if nobodys and nobodys * _WORTH_TELLING >= lost else ""
     told = (
-        f"{whole}{goodput}: lost {duration(lost)}{share}{idle}{most}",
+        f"{whole}{goodput}: together lost {duration(lost)}{share}{idle}{most}",
         f"{first}{idle}{most}",
         f"{first}{most}",
         first,

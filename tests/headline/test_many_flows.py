@@ -122,6 +122,7 @@ def test_the_second_line_says_how_much_of_the_lost_time_was_idle(tmp_path: Path)
     analysis = together(made)
     assert idle_ns(analysis) == pytest.approx(40e9, rel=0.02)
     assert " of that idle, up to " in lines(analysis)[1]
+    assert ": together lost 4" in lines(analysis)[1], "two connections that idle for 20 s each, at the same time"
     for scene in (busy := scenes(tmp_path, 3)):
         answers(scene, 700)
     assert "idle" not in lines(together(busy, "server"))[1]

@@ -7,6 +7,7 @@ import pytest
 from tcpstall import Cause, Endpoint, Flow, Handshake
 from tcpstall.report.phrases import phrase, phrase_of_one
 from tcpstall.report.verdict import verdict
+from tcpstall.trust import Trust
 from tests.report.flows import MS, flow, stall, text
 
 
@@ -174,3 +175,8 @@ def test_waits_tell_whose_data_filled_the_path_where_no_direction_does() -> None
 def test_all_time_of_a_busy_path_is_lost_although_few_stalls_show_it() -> None:
     busy = replace(busy_flow(), stalls=(stall(Cause.BANDWIDTH_LIMITED, 7),))
     assert "lost 70.0 ms (70 %), 1 stall" in text(*verdict(busy, width=200), width=200)
+
+
+def test_a_handshake_of_which_the_capture_lacks_a_part_did_not_fail() -> None:
+    lacking = flow(handshake=Handshake(False, 28 * MS), trust=Trust(handshake="partial"))
+    assert "handshake captured in part" in text(*verdict(lacking, width=160))
