@@ -220,11 +220,14 @@ def test_without_timestamps_a_slow_link_before_the_tap_looks_like_a_pace(
     assert (max(found) >= 0.8) == sure
 
 
-def frames(scene: Scene, segments: int, *, each_ms: float = 2.86, rtt_ms: float = 1.4) -> None:
+def frames(
+    scene: Scene, segments: int, *, each_ms: float = 2.86, rtt_ms: float = 1.4, count: int = 40, first: float = 1.0
+) -> None:
     """A frame of so many segments again and again, each acknowledged before the next, and with PSH at its end."""
     scene.handshake(rtt_ms=rtt_ms)
     scene.request()
-    scene.server_writes(*((each_ms * i, segments * 1_448) for i in range(40)), tso=segments)
+    times = (0.0, *(each_ms * (i + first) for i in range(count - 1)))
+    scene.server_writes(*((ms, segments * 1_448) for ms in times), tso=segments)
 
 
 @fires
@@ -258,6 +261,62 @@ def test_writes_of_whole_segments_of_another_size_are_an_applications(
 ) -> None:
     frames(scene, 4, each_ms=each_ms, rtt_ms=rtt_ms)
     assert share(scene, "app-limited", tap) > 0.8
+
+
+@fires
+def test_a_few_frames_as_large_as_linux_cuts_them_are_paced(scene: Scene, tap: Tap) -> None:
+    frames(scene, 2, each_ms=231, rtt_ms=20, count=6)
+    assert share(scene, "pacing", tap) > 0.8
+
+
+@fires
+def test_the_first_rest_of_a_pace_may_be_half_as_long(scene: Scene, tap: Tap) -> None:
+    """Linux deducts the time before a frame from at most half of its rest (`tcp_update_skb_after_send`)."""
+    frames(scene, 10, each_ms=30, rtt_ms=0.7, first=0.5)
+    waits = scene.stalls("server", tap, over_ms=10)
+    assert len(waits) == 39
+    assert {stall.cause for stall in waits} == {"pacing"}
+
+
+def bursts_of_many_sizes(scene: Scene, *, rest_ms: float, beat_ms: float = 0.0) -> None:
+    """Each burst is acknowledged before the next and has PSH at its end; a rest for each of its segments follows."""
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    sizes = [4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9] * 2
+    times = [sum(beat_ms + rest_ms * size for size in sizes[:i]) for i in range(len(sizes))]
+    scene.server_writes(*((ms, size * 1_448) for ms, size in zip(times, sizes, strict=True)))
+
+
+@fires
+def test_rests_in_proportion_to_bursts_of_many_sizes_are_a_pace(scene: Scene, tap: Tap) -> None:
+    """BBR counts segments for a frame by its model: 100 KB/s, whatever it cuts."""
+    bursts_of_many_sizes(scene, rest_ms=14.48)
+    assert share(scene, "pacing", tap) > 0.8
+
+
+@look_alike
+def test_bursts_of_many_sizes_on_a_beat_are_an_applications(scene: Scene, tap: Tap) -> None:
+    bursts_of_many_sizes(scene, rest_ms=0, beat_ms=90)
+    assert share(scene, "app-limited", tap) > 0.8
+
+
+@fires
+def test_frames_of_a_pace_whose_rate_steps_up_now_and_then_are_no_writers_beat(scene: Scene) -> None:
+    """BBR raises its rate for a round trip in eight, and Linux the frames with it: their rests stay alike."""
+    scene.handshake(rtt_ms=2.5)
+    scene.request()
+    scene.server_writes(*((1.2 * i, (5 if i % 8 == 0 else 4) * 1_448) for i in range(120)), tso=5, nodelay=True)
+    assert share(scene, "pacing", "server") > 0.8
+
+
+@fires
+def test_a_pace_is_seen_between_many_repairs(scene: Scene) -> None:
+    """A shaper with a short queue drops what BBR sends too fast: repairs leave in frames of other sizes."""
+    scene.handshake(rtt_ms=2.5)
+    scene.request()
+    lose = tuple(1_448 * segment for segment in range(20, 480, 16))
+    scene.server_writes(*((1.2 * i, 4 * 1_448) for i in range(120)), tso=4, nodelay=True, lose=lose)
+    assert share(scene, "pacing", "server") > 0.2
 
 
 @look_alike

@@ -1,13 +1,16 @@
 //! `pacing` — the sender spaced its segments out on purpose.
 //!
 //! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %)
-//!           over at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst
-//!           before it that were too short to be pauses. With nothing left in flight what left before the last clump must not have
-//!           left three times as fast, and the bursts on both sides must not both end with PSH, unless they are as large as the
-//!           frames that Linux cuts at that rate; segments that all carry it are writes, whatever is in flight. Not where silences
-//!           have one length, however much was sent before them: that is an application's beat. Or, at the sender, more was queued,
-//!           as missing PSH shows, both windows had room, and whole segments followed at no ACK: then no rate is needed. Away from
-//!           the sender not after more than two segments, 10 ms and more apart, unless they are such a frame
+//!           over at least {pace_agreement} of the sender's pauses and {pace_share} of them (at the sender, for such a frame as
+//!           below: of those without a repair); or over the many spacings of the burst before it that were too short to be pauses.
+//!           With nothing left in flight what left before the last clump must not have left three times as fast, and the bursts on
+//!           both sides must not both end with PSH, unless they are as large as the frames that Linux cuts at that rate, or the
+//!           sender rests in proportion to bursts of whole segments of different sizes; segments that all carry it are writes,
+//!           whatever is in flight. Not where silences have one length, however much was sent before them, and it was no such
+//!           frame: that is an application's beat. The first rest of a pace, longer than an answer of the path takes, may be
+//!           shorter than the others: Linux makes up for a part of it. Or, at the sender, more was queued, as missing PSH shows,
+//!           both windows had room, and whole segments followed at no ACK: then no rate is needed. Away from the sender not after
+//!           more than two segments, 10 ms and more apart, unless they are such a frame or such a burst
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`, `tcp_tso_autosize`; BBR; FreeBSD `tcp_hpts`,
 //!           `rack_get_pacing_delay`
@@ -60,8 +63,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     let context = &pause.context;
     let nothing_out = pause.left_in_flight == 0;
-    let cut_by_pace = nothing_out && cut_by_pace(pause);
-    let writes = nothing_out && !cut_by_pace || are_writes(pause);
+    let in_proportion = nothing_out && context.in_proportion;
+    let cut_by_pace = is_cut_by_pace(pause, limits);
+    let writes = nothing_out && !in_proportion && !cut_by_pace || are_writes(pause);
     if pause.before.pushed && pause.after.pushed && writes {
         // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
         return Verdict::No;
@@ -88,15 +92,19 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.unseen.acks || pause.unseen.bare_acks {
         return Verdict::No;
     }
-    let others = f64::from(context.pace_candidates.saturating_sub(1));
-    let agreed = context.pace_agreement >= limits.pace_agreement
-        && f64::from(context.pace_agreement) >= limits.pace_share * others;
+    // What is sent again leaves in frames of other sizes.
+    let candidates = if cut_by_pace && pause.near_sender() { context.calm_candidates } else { context.pace_candidates };
+    let others = f64::from(candidates.saturating_sub(1));
+    let share = f64::from(context.pace_agreement) >= limits.pace_share * others;
+    let agreed = context.pace_agreement >= limits.pace_agreement && (share || in_proportion);
     // Away from the sender the path's own jitter may produce the even spacing; a full congestion window would have held
     // the sender too.
     let alone = pause.segments_held < pause.cwnd;
     // A kernel that paces this slowly sends smaller bursts (Linux `tcp_tso_autosize`: a millisecond's data, two segments at least),
     // except on a short path.
-    let large = pause.before.clump.bytes > MOST * u64::from(pause.mss) && pause.duration() > A_BURST && !cut_by_pace;
+    let large = pause.before.clump.bytes > MOST * u64::from(pause.mss)
+        && pause.duration() > A_BURST
+        && !(nothing_out && (in_proportion || cut_by_pace));
     match (agreed, pause.near_sender()) {
         (false, _) => Verdict::No,
         // Away from the sender a window that hardly grows does the same, once a round trip.
@@ -137,9 +145,9 @@ const NO_RATE: f32 = 0.6;
 
 /// Bursts leave at one rate again and again, each as large as the frame that Linux cuts at that rate: no application knows that size.
 /// Linux sets PSH on each frame of several segments (`__tcp_transmit_skb`).
-fn cut_by_pace(pause: &Pause) -> bool {
-    let agreed = pause.context.pace_agreement >= MANY;
-    agreed && pause.context.pace.is_some_and(|pace| pause.is_paced_frame(pace))
+fn is_cut_by_pace(pause: &Pause, limits: &Limits) -> bool {
+    let agreed = pause.context.pace_agreement >= limits.pace_agreement;
+    agreed && pause.context.pace.is_some_and(|pace| pause.context.half_rest || pause.is_paced_frame(pace))
 }
 
 /// Each segment on both sides carried PSH. With several segments to a mark it may be that of a larger write, or of half

@@ -22,9 +22,11 @@ pub(super) fn is_same_pace(rate: f64, other: f64) -> bool {
     (rate / other - 1.0).abs() <= PACE_SHARE
 }
 /// Largest difference between silences of one beat.
-const EVEN: f64 = 0.02;
+pub(super) const EVEN: f64 = 0.02;
 /// Silences of one length after a burst of another size, from which the length is no accident.
 const OTHERS: usize = 3;
+/// Segments of the least frame of a pace, and one more: as much as a write of another size may seem.
+const SHORT_FRAME: u64 = 3;
 /// Share of silences of another length after bursts of one size, from which no rate explains them: one in eight.
 const UNEVEN_SHARE: usize = 8;
 
@@ -44,7 +46,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     for (index, (pause, context)) in pauses.iter().zip(&*contexts).enumerate() {
         // An ACK that ends the silence sets its length, and where nothing is outstanding the bursts may be whole writes.
         let unprompted = !pause.released_by_ack() && !is_repairing(pause);
-        if context.pace.is_some() && pause.left_in_flight > 0 && unprompted {
+        if context.pace.is_some() && pause.left_in_flight > 0 && unprompted && !is_large_frame(pause, context) {
             let last = pause.before.clump;
             spaced.push((pause.end - last.start, last.bytes, index));
         }
@@ -65,6 +67,14 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     if small_writes && is_filled_up(&spaced) {
         spaced.iter().for_each(|(_, _, index)| contexts[*index].beat = true);
     }
+}
+
+/// As large as the frame that Linux cuts at a rate which several pauses have, and larger than two short writes: where the rate
+/// steps up and down (BBR), the frames grow and shrink with it, and rests stay alike (`tcp_tso_autosize`).
+fn is_large_frame(pause: &Facts, context: &Context) -> bool {
+    let large =
+        pause.before.clump.bytes > SHORT_FRAME * u64::from(pause.mss) && context.pace_agreement as usize >= OTHERS;
+    large && context.pace.is_some_and(|pace| pause.is_paced_frame(pace))
 }
 
 /// Marks the pauses between short writes at the tick of a timer: they have one length, whether an ACK happens to end
@@ -116,7 +126,7 @@ pub(super) fn find_steps(pauses: &[Facts], contexts: &mut [Context]) {
 }
 
 /// A duplicate ACK may have ended the pause: it releases a segment too (RFC 3042, RFC 5681 §3.2, RFC 6675 §5).
-fn is_repairing(pause: &Facts) -> bool {
+pub(super) fn is_repairing(pause: &Facts) -> bool {
     pause.recovering || pause.retransmissions > 0 || pause.loss_hints > 0
 }
 
