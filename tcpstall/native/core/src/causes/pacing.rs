@@ -64,9 +64,9 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     let context = &pause.context;
     let nothing_out = pause.left_in_flight == 0;
     let in_proportion = nothing_out && context.in_proportion;
-    let cut_by_pace = is_cut_by_pace(pause, limits);
-    let writes = nothing_out && !in_proportion && !cut_by_pace || are_writes(pause);
-    if pause.before.pushed && pause.after.pushed && writes {
+    let cut_by_pace = || is_cut_by_pace(pause, limits);
+    let writes = || nothing_out && !in_proportion && !cut_by_pace() || are_writes(pause);
+    if pause.before.pushed && pause.after.pushed && writes() {
         // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
         return Verdict::No;
     }
@@ -92,11 +92,13 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.unseen.acks || pause.unseen.bare_acks {
         return Verdict::No;
     }
+    let share = |candidates: u32| {
+        f64::from(context.pace_agreement) >= limits.pace_share * f64::from(candidates.saturating_sub(1))
+    };
     // What is sent again leaves in frames of other sizes.
-    let candidates = if cut_by_pace && pause.near_sender() { context.calm_candidates } else { context.pace_candidates };
-    let others = f64::from(candidates.saturating_sub(1));
-    let share = f64::from(context.pace_agreement) >= limits.pace_share * others;
-    let agreed = context.pace_agreement >= limits.pace_agreement && (share || in_proportion);
+    let between_repairs = || pause.near_sender() && share(context.calm_candidates) && cut_by_pace();
+    let agreed = context.pace_agreement >= limits.pace_agreement
+        && (share(context.pace_candidates) || in_proportion || between_repairs());
     // Away from the sender the path's own jitter may produce the even spacing; a full congestion window would have held
     // the sender too.
     let alone = pause.segments_held < pause.cwnd;
@@ -104,7 +106,7 @@ fn at_a_rate(pause: &Pause, limits: &Limits) -> Verdict {
     // except on a short path.
     let large = pause.before.clump.bytes > MOST * u64::from(pause.mss)
         && pause.duration() > A_BURST
-        && !(nothing_out && (in_proportion || cut_by_pace));
+        && !(nothing_out && (in_proportion || cut_by_pace()));
     match (agreed, pause.near_sender()) {
         (false, _) => Verdict::No,
         // Away from the sender a window that hardly grows does the same, once a round trip.

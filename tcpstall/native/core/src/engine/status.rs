@@ -138,9 +138,16 @@ impl CaptureStatus {
 
     /// Takes in segments that follow a packet of `from`, none of them earlier than the one before.
     pub(super) fn goes_on(&mut self, from: Nanos, segments: &[Segment]) {
-        let leaps = segments.last().is_some_and(|last| last.time - from > LEAP);
+        if segments.last().is_some_and(|last| last.time - from > LEAP) {
+            self.leap(from, segments);
+        }
+    }
+
+    /// Takes in segments that cover more than [`LEAP`].
+    #[cold]
+    fn leap(&mut self, from: Nanos, segments: &[Segment]) {
         let mut last = from;
-        for segment in segments.iter().filter(|_| leaps) {
+        for segment in segments {
             self.leaps += Some(segment.time - last).filter(|gap| *gap > LEAP).unwrap_or_default();
             last = segment.time;
         }
