@@ -166,6 +166,17 @@ def test_a_reset_that_comes_long_after_a_lone_syn_refuses_nobody(
     assert ("another connection" in advice(late)) == (leads != "refused")
 
 
+def test_a_reset_that_comes_long_after_many_syns_answers_none(tmp_path: Path) -> None:
+    """Carriers' NATs forget an attempt after half a minute, and tell the client, which had given up long before."""
+    made = scenes(tmp_path, 2)
+    made[0].network.ways["server"].delay_ns = 31 * 10**9
+    made[0].handshake(lost_syns=4, refused=True)
+    answers(made[1], 1)
+    found = first(together(made))
+    assert found.kind == "unreachable"
+    assert evidence(found) == "5 SYNs unanswered"
+
+
 def broken_off(scene: Scene) -> None:
     """A reset in the middle of a request, after an answer."""
     scene.handshake(rtt_ms=20)

@@ -17,7 +17,7 @@ use crate::causes::details;
 use crate::few::Few;
 use crate::flow::End;
 use crate::results::ledger::Owner;
-use crate::results::rows::outcome::Outcome;
+use crate::results::rows::outcome::{Outcome, SYN_AGAIN};
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 
@@ -25,8 +25,6 @@ use crate::time::Nanos;
 const SLOW_HANDSHAKE: i64 = 3;
 /// Smallest delay of such a handshake: a smaller one may be a host that schedules late.
 const LEAST_DELAY: Nanos = Nanos::from_millis(1);
-/// Longest time after which a client that waits sends its SYN again: 1 s (RFC 6298 §2.1), 3 s of an older one (RFC 1122 §4.2.3.1).
-const SYN_AGAIN: Nanos = Nanos::from_millis(3_000);
 /// Timeouts in a row that are no accident.
 const TOO_LARGE: u32 = 3;
 /// Divisor of the segments: where a twentieth of them comes late the path reorders; a route change reorders once.

@@ -1,5 +1,6 @@
 //! Outcome of a connection that nobody answered, or whose peer fell silent for good.
 
+use crate::flow::connection::handshake::Handshake;
 use crate::flow::connection::silence::PeerSilence;
 use crate::flow::{Connection, End, State};
 use crate::json::{named, row};
@@ -8,6 +9,8 @@ use crate::time::Nanos;
 
 /// Time that a SYN waits for its answer before it is retransmitted (RFC 6298 §2.1): before that no answer is late.
 const PATIENCE: Nanos = Nanos::from_millis(1_000);
+/// Longest time after which a client that waits sends its SYN again: 1 s (RFC 6298 §2.1), 3 s of an older one (RFC 1122 §4.2.3.1).
+pub(in super::super) const SYN_AGAIN: Nanos = Nanos::from_millis(3_000);
 /// Unanswered attempts that no single loss explains: a tail loss probe and two timeouts, or three timeouts.
 const ATTEMPTS: u32 = 3;
 
@@ -64,8 +67,9 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
     if handshake.done.is_some() || client.bytes > 0 && server.bytes > 0 {
         return None;
     }
-    if handshake.refused.is_some() {
-        return Some(Outcome::Refused);
+    if let Some(refused) = handshake.refused {
+        let given_up = handshake.syns > 1 && refused > next_syn_due(handshake)?;
+        return Some(if given_up { Outcome::Unreachable } else { Outcome::Refused });
     }
     // An end sends only SYNs before it has an answer.
     let went_on = connection.state != State::Opening || client.bytes > 0 || server.bytes > 0;
@@ -86,6 +90,13 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
         (false, true, false) => Some(Outcome::OneSided),
         (_, _, false) => Some(Outcome::TooEarly),
     }
+}
+
+/// Time by which a client that still waits has sent its SYN again: each interval is at most twice the one before, so it is no longer
+/// than all of them and the first. A RST that comes later answers none of them, as of a NAT that forgets the attempt.
+fn next_syn_due(handshake: &Handshake) -> Option<Nanos> {
+    let (first, last) = handshake.syn.zip(handshake.last_syn)?;
+    Some(last + (last - first) + SYN_AGAIN)
 }
 
 /// Outcome of a connection that began before the capture, of which the capture holds one end alone: that end acknowledges more
@@ -227,6 +238,13 @@ mod tests {
     fn a_reset_that_acknowledges_the_syn_refused_it_after_however_many_tries() {
         let tries = [(0, 0, Flags::SYN, 0, 0), (1_000, 0, Flags::SYN, 0, 0), (1_010, 1, RST_ACK, 0, 0)];
         assert_eq!(outcome(&tries, 5_000), Some(Outcome::Refused));
+    }
+
+    #[test]
+    fn a_reset_that_comes_long_after_the_next_syn_was_due_answers_none() {
+        let tries = |reset| [(0, 0, Flags::SYN, 0, 0), (1_000, 0, Flags::SYN, 0, 0), (reset, 1, RST_ACK, 0, 0)];
+        assert_eq!(outcome(&tries(5_000), 9_000), Some(Outcome::Refused));
+        assert_eq!(outcome(&tries(5_001), 9_000), Some(Outcome::Unreachable));
     }
 
     #[test]
