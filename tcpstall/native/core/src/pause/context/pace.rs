@@ -87,26 +87,26 @@ fn rests_in_proportion(pauses: &[Facts], contexts: &[Context]) -> bool {
     steps >= STEPS && steps >= MOSTLY * others
 }
 
-/// The rest before a pace is shorter: Linux deducts the time that has passed from at most half of a rest
+/// Marks the first rest of a pace, which may be shorter: Linux deducts the time that has passed from at most half of a rest
 /// (`tcp_update_skb_after_send`). What left before it may be a whole initial window.
 fn half_rests(pauses: &[Facts], contexts: &mut [Context]) {
-    for number in 1..contexts.len() {
-        let (first, next) = (&contexts[number - 1], &contexts[number]);
-        let (Some(pace), Some(rate), agreement) = (next.pace, first.pace, next.pace_agreement) else {
-            continue;
-        };
-        let hurried = rate > pace * (1.0 + PACE_SHARE) && rate <= pace * MADE_UP * (1.0 + EVEN);
-        // An ACK that comes a round trip later lets the next flight go.
-        let (wait, round_trip) = (pauses[number - 1].duration(), pauses[number - 1].rtt());
-        let alone = pauses[number - 1].left_in_flight == 0 && wait > round_trip + round_trip;
-        if hurried
-            && alone
-            && first.pace_agreement == 0
-            && agreement > 0
-            && (next.in_proportion || pauses[number].is_paced_frame(pace))
-        {
-            let first = &mut contexts[number - 1];
-            (first.pace, first.pace_agreement, first.half_rest) = (Some(pace), agreement, true);
+    for next in 1..contexts.len() {
+        let first = next - 1;
+        let pace = pace_after((&pauses[first], &contexts[first]), (&pauses[next], &contexts[next]));
+        if let Some(pace) = pace {
+            let agreement = contexts[next].pace_agreement;
+            let context = &mut contexts[first];
+            (context.pace, context.pace_agreement, context.half_rest) = (Some(pace), agreement, true);
         }
     }
+}
+
+/// The pace that the next pause keeps, where the sender made up for a part of the first.
+fn pace_after(first: (&Facts, &Context), next: (&Facts, &Context)) -> Option<f64> {
+    let (rate, pace) = (first.1.pace?, next.1.pace?);
+    let hurried = rate > pace * (1.0 + PACE_SHARE) && rate <= pace * MADE_UP * (1.0 + EVEN);
+    // An ACK that comes a round trip later lets the next flight go.
+    let unprompted = first.0.left_in_flight == 0 && first.0.duration() > first.0.rtt().times(2);
+    let paced = next.1.pace_agreement > 0 && (next.1.in_proportion || next.0.is_paced_frame(pace));
+    (hurried && unprompted && first.1.pace_agreement == 0 && paced).then_some(pace)
 }
