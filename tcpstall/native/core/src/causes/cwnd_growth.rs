@@ -78,7 +78,12 @@ pub(super) fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
 /// clumps makes waits of less than a round trip.
 fn ends_by_chance(pause: &Pause) -> bool {
     let short = pause.duration() <= pause.tolerance().times(BY_CHANCE);
-    short || !pause.near_sender() && pause.duration() < pause.rtt().scaled(CLUMPS)
+    short || may_be_clumps(pause)
+}
+
+/// Away from the sender a wait that short may be that of a link which collects frames.
+pub(super) fn may_be_clumps(pause: &Pause) -> bool {
+    !pause.near_sender() && pause.duration() < pause.rtt().scaled(CLUMPS)
 }
 
 /// The next flight is as large, or larger by less than an eighth: a window in slow start grows by more.

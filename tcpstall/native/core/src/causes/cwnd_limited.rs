@@ -44,7 +44,7 @@
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
-use super::cwnd_growth::{CLUMPS, by_growth, is_outgrown};
+use super::cwnd_growth::{by_growth, is_outgrown, may_be_clumps};
 use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict, yes};
@@ -327,7 +327,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     let shrank = pause.context.next_flight.is_some_and(|next| next < pause.flight_at_start);
     let confidence = if first && shrank { confidence.min(0.7) } else { confidence };
     // Away from the sender, a link that delivers frames in clumps makes waits of less than a round trip as well.
-    let clumps = !pause.near_sender() && pause.duration() < pause.rtt().scaled(CLUMPS);
+    let clumps = may_be_clumps(pause);
     let confidence = if clumps { confidence.min(0.75) } else { confidence };
     // A window counted in segments ends with a whole one.
     let confidence = if pause.short_segment_out { confidence.min(0.75) } else { confidence };

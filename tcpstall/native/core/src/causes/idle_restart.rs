@@ -52,10 +52,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     // A lowered window holds a sender for a round trip. Away from it a shorter silence is that of a link that collects frames.
-    if pause.context.read.climb == 0
-        && !pause.near_sender()
-        && pause.duration() < pause.rtt().scaled(cwnd_growth::CLUMPS)
-    {
+    if pause.context.read.climb == 0 && cwnd_growth::may_be_clumps(pause) {
         return Verdict::No;
     }
     // The first burst after the idle period shows the lowered window; more than that was not lowered as modelled.

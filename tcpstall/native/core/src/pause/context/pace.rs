@@ -47,8 +47,8 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         let could_be = pause.ended && !pause.first && pause.peer_bytes == 0 && pause.before.ends_whole(pause.mss);
         let pace = could_be.then(|| rate(last.bytes, pause.end - last.start)).flatten();
         context.pace = pace.filter(|pace| pause.left_in_flight > 0 || !hurried(&pause.before, *pace));
-        // A timeout, or what is sent again and at the reports of a loss, has its own time.
         candidates += u32::from(pace.is_some());
+        // A timeout, or what is sent again and at the reports of a loss, has its own time.
         calm += u32::from(pace.is_some() && !is_repairing(pause));
         context.kept_pace = context.pace.map_or(0, |pace| kept_pace(pause, pace));
         rates.extend(context.pace.map(|pace| (pace, number)));

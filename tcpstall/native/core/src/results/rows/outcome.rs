@@ -68,7 +68,7 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
         return None;
     }
     if let Some(refused) = handshake.refused {
-        let given_up = handshake.syns > 1 && refused > next_syn_due(handshake)?;
+        let given_up = handshake.syns > 1 && next_syn_due(handshake).is_some_and(|due| refused > due);
         return Some(if given_up { Outcome::Unreachable } else { Outcome::Refused });
     }
     // An end sends only SYNs before it has an answer.
