@@ -3,6 +3,7 @@
 import ipaddress
 import struct
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 FIN, SYN, RST, PSH, ACK, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80
@@ -120,16 +121,19 @@ def _sixth(endpoint: Endpoint) -> Endpoint:
 
 
 def _ip(packet: Packet, zero_ip_length: bool) -> tuple[int, bytes]:
-    source = ipaddress.ip_address(packet.source.address)
-    destination = ipaddress.ip_address(packet.destination.address)
-    tcp = packet.tcp(_sum16(source.packed + destination.packed))
-    if source.version == 6:
+    addresses = _packed(packet.source.address) + _packed(packet.destination.address)
+    tcp = packet.tcp(_sum16(addresses))
+    if len(addresses) == 32:
         length = 0 if zero_ip_length else len(tcp)
-        return 6, struct.pack("!IHBB", 6 << 28, length, 6, packet.ttl) + source.packed + destination.packed + tcp
+        return 6, struct.pack("!IHBB", 6 << 28, length, 6, packet.ttl) + addresses + tcp
     length = 0 if zero_ip_length else 20 + len(tcp)
     head = struct.pack("!BBHHHBBH", 0x45, 0, length, packet.ip_id % 65536, 0x4000, packet.ttl, 6, 0)
-    addresses = source.packed + destination.packed
     return 4, head[:10] + struct.pack("!H", _fold(_sum16(head + addresses))) + addresses + tcp
+
+
+@cache
+def _packed(address: str) -> bytes:
+    return ipaddress.ip_address(address).packed
 
 
 def _sum16(data: bytes) -> int:

@@ -312,6 +312,8 @@ class Scene:
 
 
 def _shifted(packet: Packet, offset: int) -> Packet:
+    if not offset:
+        return packet
     sack = tuple((left + offset, right + offset) for left, right in packet.sack)
     ack = packet.ack + offset if packet.flags & ACK else packet.ack
     return replace(packet, seq=packet.seq + offset, ack=ack, sack=sack)

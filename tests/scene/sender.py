@@ -94,7 +94,7 @@ class Sender:
         self.board.mark_sacked(packet.sack)
         if self.board.mark_lost():
             self._enter_recovery()
-        elif any(segment.sacked for segment in self.board.segments):
+        elif self.board.sacked:
             self.schedule(now + host.srtt_ns // 4, self._reordering_window_over)
         elif host.una >= self.recover or window.cwnd < window.ssthresh:
             self._grow(len(gone) if self.plan.growth == "per-segment" else min(len(gone), 1))
@@ -144,9 +144,7 @@ class Sender:
 
     def _repair(self, now: int) -> int:
         while (hole := self.board.next_lost()) and self.board.in_flight() < self.host.congestion.cwnd:
-            hole.lost = False
-            hole.times += 1
-            hole.time_ns = now
+            self.board.repair(hole, now)
             now = self._emit(now, hole.start, hole.end - hole.start)
         return now
 

@@ -1,8 +1,11 @@
 """Checks a store for damage: compares every file of it with the catalog and the journal."""
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tcpstall.archive.maintenance.upkeep import MEMORY_BYTES
 from tcpstall.archive.storing import names
@@ -14,6 +17,9 @@ from tcpstall.archive.storing.spared import is_spared
 from tcpstall.archive.storing.storage import Place
 from tcpstall.archive.storing.store import check_schema
 from tcpstall.errors import CannotOpen
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["Health", "checked", "parts_there", "unreadable"]
 
@@ -161,9 +167,7 @@ def _parts(place: Place, health: Health) -> None:
         if part not in parts:
             health.problems.setdefault(part.name, "is missing, or no file any more")
     health.problems |= faults(place, parts, state.changed_ns, thoroughly=True, verified=state.changed_ns.__setitem__)
-    for part in parts:
-        if part.name not in health.problems and (why := unreadable(place, part)) is not None:
-            health.problems[part.name] = why
+    health.problems |= unreadable(place, [part for part in parts if part.name not in health.problems])
     if not listed(place, health, COPY):
         return
     for part in state.parts.values():
@@ -188,16 +192,28 @@ def _beneath(name: str, health: Health) -> bool:
     return any("/".join(steps[:depth]) in health.problems for depth in range(1, len(steps)))
 
 
-def unreadable(place: Place, part: Part) -> str | None:
-    """Reason why the rows of a part cannot be read; None if they can. Without a digest, every value is read."""
+def unreadable(place: Place, parts: Sequence[Part]) -> dict[str, str]:
+    """Reasons why the rows of parts cannot be read, by name. Of a part without a digest every value is read."""
+    found: dict[str, str] = {}
+    left = iter(parts)
+    for part in left:
+        # To make a DuckDB takes longer than most parts; one that met a fault may find it everywhere after.
+        with alone(place, MEMORY_BYTES, Path(tempfile.gettempdir())) as duck:
+            for each in chain([part], left):
+                if (why := _unreadable(duck, place, each)) is not None:
+                    found[each.name] = why
+                    break
+    return found
+
+
+def _unreadable(duck: "duckdb.DuckDBPyConnection", place: Place, part: Part) -> str | None:
     import duckdb
 
     rows = "count(*)" if digest_in(part.name) is not None else "count(*), bit_xor(hash(held))"
-    with alone(place, MEMORY_BYTES, Path(tempfile.gettempdir())) as duck:
-        try:
-            found = duck.execute(f"SELECT {rows} FROM read_parquet(?) held", [place.path(part.name)]).fetchone()
-        except duckdb.Error as error:
-            return f"cannot be read: {next(iter(str(error).splitlines()), type(error).__name__)}"
+    try:
+        found = duck.execute(f"SELECT {rows} FROM read_parquet(?) held", [place.path(part.name)]).fetchone()
+    except duckdb.Error as error:
+        return f"cannot be read: {next(iter(str(error).splitlines()), type(error).__name__)}"
     count = found[0] if found else 0
     return None if count == part.rows else f"has {count:,} rows instead of {part.rows:,}"
 

@@ -82,7 +82,7 @@ def _restored(place: Place, part: Part) -> bool:
     if copy is None or (part.bytes and len(copy) != part.bytes):
         return False
     place.put(part.name, copy)
-    if digest_in(part.name) in (None, place.digest(part.name)) and unreadable(place, part) is None:
+    if digest_in(part.name) in (None, place.digest(part.name)) and not unreadable(place, [part]):
         return True
     place.set_aside(part.name)
     return False
