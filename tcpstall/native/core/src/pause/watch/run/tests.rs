@@ -245,7 +245,7 @@ fn the_short_ways_leave_the_state_of_the_whole_way_wherever_the_tap_is() {
 #[test]
 fn a_response_takes_the_short_way_while_its_client_has_not_heard_of_its_request() {
     let (mut untold, mut repeated, mut calm, mut all) = (0, 0, 0, 0);
-    for seed in 0..400 {
+    for seed in 0..240 {
         let flow = short_flow(seed);
         let (mut watch, mut whole) = (Watch::new(&flow[0]), Watch::new(&flow[0]));
         for (number, segment) in flow.iter().enumerate() {
