@@ -52,6 +52,10 @@ pub struct Context {
     pub stands_next: bool,
     /// Rate of the pause: its burst divided by its length, bytes per second.
     pub pace: Option<f64>,
+    /// Bytes that left since the last rest, silences of a small part of this pause aside; 0 where it was no pace's.
+    pub rested_after: u64,
+    /// Highest rate of a train of several frames of the sender, bytes per second: no line on the path is slower.
+    pub fastest: f64,
     /// Other pauses of the sender with that rate within 15 %.
     pub pace_agreement: u32,
     /// Pauses of the sender that could have been paced.
