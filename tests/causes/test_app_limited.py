@@ -385,3 +385,14 @@ def test_a_window_filled_in_mid_write_may_have_opened_late_on_a_path_that_jitter
     scene.server_sends(2 * 1_448)
     rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 7e6]
     assert [(row["cause"], row["confidence"] >= 0.8) for row in rows] == [("app-limited", sure)]
+
+
+@fires
+def test_writes_on_a_beat_a_little_longer_than_the_round_trip_wait_for_no_buffer(scene: Scene, tap: Tap) -> None:
+    """All is acknowledged a millisecond before each write: a writer that a buffer blocked wakes while data is out."""
+    scene.handshake(rtt_ms=8)
+    scene.request()
+    scene.server_writes(*((9.2 * i, 11_000) for i in range(40)))
+    assert share(scene, "app-limited", tap) > 0.8
+    found = [row["confidence"] for row in scene.flow(tap)["stalls"] if row["cause"] == "app-limited"]
+    assert sorted(found)[-2] < 0.8

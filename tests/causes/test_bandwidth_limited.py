@@ -192,11 +192,15 @@ def test_a_known_link_is_full_without_a_queue(scene: Scene) -> None:
     assert wider["directions"]["server"]["link_share"] < 0.6
 
 
-def one_by_one(scene: Scene, tap: Tap) -> list[dict[str, Any]]:
+def one_by_one(scene: Scene, tap: Tap, *, train: int = 0, timestamps: bool = False) -> list[dict[str, Any]]:
     """A segment of 536 bytes every 86.5 ms, as a modem of 53 kbit/s lets them go; each is acknowledged at once."""
-    scene.handshake(rtt_ms=40, mss=536, timestamps=False)
+    scene.handshake(rtt_ms=40, mss=536, timestamps=timestamps)
+    size = 524 if timestamps else 536
+    for _ in range(train):
+        scene.client_sends(size, push=False)
+    scene.server_acks()
     for _ in range(20):
-        scene.client_sends(536, push=False)
+        scene.client_sends(size, push=False)
         scene.server_acks()
         scene.wait_ms(86.5 - 20)
     rows = [row for row in scene.flow(tap)["stalls"] if row["sender"] == "client" and row["duration_ns"] > 80e6]
@@ -214,6 +218,23 @@ def test_segments_one_by_one_far_from_their_sender_are_a_slow_lines(scene: Scene
 @look_alike
 def test_at_the_sender_itself_no_line_can_have_spaced_them(scene: Scene) -> None:
     assert "bandwidth-limited" not in {row["cause"] for row in one_by_one(scene, "client")}
+
+
+@fires
+@pytest.mark.parametrize(("train", "timestamps"), [(10, False), (0, True)])
+def test_without_a_train_whose_segments_show_when_they_left_they_may_be_a_slow_lines(
+    scene: Scene, train: int, timestamps: bool
+) -> None:
+    """A shaper may let a train pass before it slows down."""
+    rows = one_by_one(scene, "server", train=train, timestamps=timestamps)
+    assert {row["cause"] for row in rows} == {"bandwidth-limited"}
+
+
+@look_alike
+def test_behind_a_path_that_carried_a_train_faster_segments_that_nothing_held_are_paced(scene: Scene) -> None:
+    """Ten segments came together, and each later one as soon after its timestamp."""
+    rows = one_by_one(scene, "server", train=10, timestamps=True)
+    assert {row["cause"] for row in rows} == {"pacing"}
 
 
 @fires

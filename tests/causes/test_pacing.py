@@ -278,13 +278,18 @@ def test_the_first_rest_of_a_pace_may_be_half_as_long(scene: Scene, tap: Tap) ->
     assert {stall.cause for stall in waits} == {"pacing"}
 
 
-def bursts_of_many_sizes(scene: Scene, *, rest_ms: float, beat_ms: float = 0.0) -> None:
-    """Each burst is acknowledged before the next and has PSH at its end; a rest for each of its segments follows."""
-    scene.handshake(rtt_ms=40)
+def bursts_of_many_sizes(
+    scene: Scene, *, rest_ms: float, beat_ms: float = 0.0, rtt_ms: float = 40, broken_us: int = 0
+) -> None:
+    """Each burst is acknowledged before the next and has PSH at its end; a rest for each of its segments follows. Of
+    every third burst the path delivers the last two segments later by `broken_us`."""
+    scene.handshake(rtt_ms=rtt_ms)
     scene.request()
     sizes = [4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9] * 2
     times = [sum(beat_ms + rest_ms * size for size in sizes[:i]) for i in range(len(sizes))]
-    scene.server_writes(*((ms, size * 1_448) for ms, size in zip(times, sizes, strict=True)))
+    ends = [1_448 * sum(sizes[: i + 1]) for i in range(len(sizes))]
+    late = tuple((end - back * 1_448, broken_us) for end in ends[::3] for back in (2, 1)) if broken_us else ()
+    scene.server_writes(*((ms, size * 1_448) for ms, size in zip(times, sizes, strict=True)), late=late)
 
 
 @fires
@@ -294,9 +299,19 @@ def test_rests_in_proportion_to_bursts_of_many_sizes_are_a_pace(scene: Scene, ta
     assert share(scene, "pacing", tap) > 0.8
 
 
+@fires
+def test_bursts_that_the_path_delivers_in_pieces_rest_in_proportion_as_well(scene: Scene) -> None:
+    """Pieces half a millisecond apart are waits of their own on a path of 0.7 ms, and no rests of a pace of 58 ms."""
+    bursts_of_many_sizes(scene, rest_ms=14.48, rtt_ms=0.7, broken_us=500)
+    assert share(scene, "pacing", "client") > 0.8
+
+
 @look_alike
-def test_bursts_of_many_sizes_on_a_beat_are_an_applications(scene: Scene, tap: Tap) -> None:
-    bursts_of_many_sizes(scene, rest_ms=0, beat_ms=90)
+@pytest.mark.parametrize(("rtt_ms", "broken_us"), [(40, 0), (0.7, 500)])
+def test_bursts_of_many_sizes_on_a_beat_are_an_applications(
+    scene: Scene, tap: Tap, rtt_ms: float, broken_us: int
+) -> None:
+    bursts_of_many_sizes(scene, rest_ms=0, beat_ms=90, rtt_ms=rtt_ms, broken_us=broken_us)
     assert share(scene, "app-limited", tap) > 0.8
 
 

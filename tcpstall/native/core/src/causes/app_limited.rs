@@ -184,6 +184,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         let late = pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
         let sure =
             (pause.near_sender() && silent || late && !may_wait_in_mid_write(pause)) && !may_be_busy(pause, limits);
+        let sure = sure && !pause.follows_emptied();
         if !sure && may_be_cut(pause) {
             return Verdict::CannotTell(Missing::LIMIT);
         }

@@ -3,12 +3,13 @@
 //! Rule      from the pause's start to its end a queue stood on the path: every ACK came back later than the base round trip by an
 //!           eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the sender,
 //!           one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip. Away
-//!           from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`). Or
-//!           their timestamps show packets held before the tap, and the time between them is proportional to their bytes, or that
-//!           the data on both sides of the pause left much closer together than it came, unless the peer spoke with nothing in
-//!           flight (no answer leaves with what was sent before), or all had been acknowledged for longer than any path takes Not
-//!           where less than a segment left alone after payload of the peer, nor where less than the smallest full segment was in
-//!           flight; never sure where less was in flight than rate × base round trip, or the ACKs let go far less than was sent
+//!           from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`),
+//!           unless the path carried a train of the flow far faster and by its timestamp nothing held the segment. Or their timestamps show packets held before the tap, and the time between them is proportional to their
+//!           bytes, or that the data on both sides of the pause left much closer together than it came, unless the peer spoke with
+//!           nothing in flight (no answer leaves with what was sent before), or all had been acknowledged for longer than any path
+//!           takes. Not where less than a segment left alone after payload of the peer, nor where less than the smallest full
+//!           segment was in flight; never sure where less was in flight than rate × base round trip, or the ACKs let go far less
+//!           than was sent
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details
 //!           `queue`, `line`
 //! Source    RFC 7323 §5.4 (TSval), RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van
@@ -27,6 +28,8 @@ use super::rule::{Rule, Verdict, yes};
 use super::sndbuf_limited::LEAST_MSS;
 use crate::pause::Pause;
 use crate::pause::bottleneck::QUEUED_SPACINGS;
+use crate::pause::context::pace::HURRIED;
+use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::BandwidthLimited, judge };
 
@@ -40,8 +43,20 @@ pub(super) const MOST_ACKS: u32 = 2;
 fn line(pause: &Pause, limits: &Limits) -> Verdict {
     let alone =
         pause.before.clump.bytes <= u64::from(pause.mss) && !pause.before.pushed && pause.duration() > pause.rtt();
-    if !pause.near_sender() && alone && pacing::spaced(pause, limits) { yes(details::LINE, 0.6) } else { Verdict::No }
+    let line = !pause.near_sender() && alone && !passes_faster(pause);
+    if line && pacing::spaced(pause, limits) { yes(details::LINE, 0.6) } else { Verdict::No }
 }
+
+/// The path has carried a train of the same flow far faster, and by its timestamp nothing held the segment that ended the pause:
+/// behind a shaper that lets a train pass before it slows down, the segments wait before they pass the tap. A pause of fewer ticks
+/// than the clock needs to show a delay shows none.
+fn passes_faster(pause: &Pause) -> bool {
+    let dated = pause.stamps_apart.is_some_and(|ticks| ticks > GRAIN) && pause.held == Nanos::ZERO;
+    dated && !pause.multipath && pause.context.pace.is_some_and(|pace| pause.context.fastest > HURRIED * pace)
+}
+
+/// Ticks of a sender's clock within which it shows no delay.
+const GRAIN: u32 = 2;
 
 /// An ACK lets go as much as it covers, twice as much in slow start (RFC 5681 §3.1), and the rest of a segment. A frame of more was
 /// written just then.

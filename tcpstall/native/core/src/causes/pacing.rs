@@ -3,6 +3,8 @@
 //! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %)
 //!           over at least {pace_agreement} of the sender's pauses and {pace_share} of them (at the sender, for such a frame as
 //!           below: of those without a repair); or over the many spacings of the burst before it that were too short to be pauses.
+//!           Away from the sender, with nothing left in flight, silences of a small part of the pause lie within what left before
+//!           it: the path delivered that in pieces.
 //!           With nothing left in flight what left before the last clump must not have left three times as fast, and the bursts on
 //!           both sides must not both end with PSH, unless they are as large as the frames that Linux cuts at that rate, or the
 //!           sender rests in proportion to bursts of whole segments of different sizes; segments that all carry it are writes,

@@ -5,8 +5,9 @@
 //!           it sure, from two segments on, or from less to the byte, as do a few whole segments that stand for longer than any
 //!           congestion window, without a loss; one full segment at a time over eight rounds makes it unsure. Not between short
 //!           writes that mostly no ACK starts, or which together fill no more than a small part of any buffer, nor in step with
-//!           bursts that no ACK released: an application's timer; not a plateau below what was out later, unless its flights are
-//!           alike to the byte
+//!           bursts that no ACK released: an application's timer; nor where the buffer was empty before most rounds of a plateau
+//!           and the data left later than a host or the path's jitter explains: a blocked writer wakes before its buffer is empty;
+//!           not a plateau below what was out later, unless its flights are alike to the byte
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with
 //!           `ceiling_bytes_per_s` (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it
 //!           suggests), `buffer_needed_bytes` (for the peer's window, or twice the plateau)

@@ -52,6 +52,10 @@ pub struct Context {
     pub stands_next: bool,
     /// Rate of the pause: its burst divided by its length, bytes per second.
     pub pace: Option<f64>,
+    /// Bytes that left since the last rest, silences of a small part of this pause aside; 0 where it was no pace's.
+    pub rested_after: u64,
+    /// Highest rate of a train of several frames of the sender, bytes per second: no line on the path is slower.
+    pub fastest: f64,
     /// Other pauses of the sender with that rate within 15 %.
     pub pace_agreement: u32,
     /// Pauses of the sender that could have been paced.
@@ -177,14 +181,23 @@ impl<'a> Pause<'a> {
         self.context.let_go_by_messages && self.went_on_at_message()
     }
 
-    /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau.
+    /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau. A blocked writer wakes before its
+    /// buffer is empty: one that comes later than a host wakes it, again and again after the last ACK, writes by a timer of its own.
     pub fn refilled(&self) -> bool {
-        let late = self.context.plateau_rounds >= 5
-            && !self.left_first()
-            && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
+        self.ended && (self.released_by_ack() || self.follows_late() && !self.follows_emptied())
+    }
+
+    /// On a plateau the data followed a little later than an ACK explains.
+    fn follows_late(&self) -> bool {
+        let late = || self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
         // At the sender no path lies between an ACK and its answer.
-        let silent = self.near_sender() && self.fell_silent();
-        self.ended && (self.released_by_ack() || late && !silent)
+        let silent = || self.near_sender() && self.fell_silent();
+        self.context.plateau_rounds >= 5 && !self.left_first() && late() && !silent()
+    }
+
+    /// All had been acknowledged by then, as at most flights of the plateau.
+    pub fn follows_emptied(&self) -> bool {
+        self.context.plateau_late && self.left_in_flight == 0 && self.follows_late() && !self.released_by_ack()
     }
 }
 

@@ -4,10 +4,17 @@ use super::super::burst::Burst;
 use super::super::evidence::Facts;
 use super::super::pauses::Context;
 use super::beat::{EVEN, PACE_SHARE, is_repairing, is_same_pace, rate};
+use crate::time::Nanos;
 
 /// Ratio from which a rate is a different one: a sender may make up for a timer that fired late (Linux
 /// `tcp_update_skb_after_send` deducts at most half of a segment's time).
 pub const HURRIED: f64 = 3.0;
+
+/// Divisor of a rest: silences up to that part of it lie within what left before it, as the path or the tap delivered it in pieces.
+const PIECES: i64 = 64;
+
+/// Frames of a burst whose rate shows what the path can carry.
+const TRAIN: u64 = 3;
 
 /// Ratio of the rate of a sender that makes up for half of a rest to its pace.
 const MADE_UP: f64 = 2.0;
@@ -39,19 +46,61 @@ fn hurried(burst: &Burst, pace: f64) -> bool {
     before.is_some_and(|before| before > HURRIED * pace)
 }
 
+/// What left since the last rest.
+struct Frame {
+    start: Nanos,
+    bytes: u64,
+    /// First of the pauses within it; the pause itself where there is none.
+    first: usize,
+}
+
+/// What left before the pause since the last rest: its last clump, and with it whole bursts before while the silences between are a
+/// small part of the pause. With data in flight an ACK may have ended such a silence; at the sender no path lies before the tap.
+fn frame(pauses: &[Facts], number: usize) -> Frame {
+    let (pause, last) = (&pauses[number], pauses[number].before.clump);
+    let piece = pause.duration().part(PIECES);
+    let mut frame = Frame { start: last.start, bytes: last.bytes, first: number };
+    if pause.near_sender() || pause.left_in_flight > 0 || last.longest_silence > piece {
+        return frame;
+    }
+    (frame.start, frame.bytes) = (pause.before.start, pause.before.bytes);
+    for earlier in (0..number).rev() {
+        let silence = &pauses[earlier];
+        let within = silence.duration() <= piece && !silence.first && silence.peer_bytes == 0;
+        if !within || silence.before.clump.longest_silence > piece {
+            break;
+        }
+        frame = Frame { start: silence.before.start, bytes: frame.bytes + silence.before.bytes, first: earlier };
+    }
+    frame
+}
+
+/// Rate of a train of several frames, bytes per second.
+fn train(burst: &Burst) -> Option<f64> {
+    let rest = burst.bytes.saturating_sub(u64::from(burst.first_frame));
+    rate(rest, burst.end - burst.start).filter(|_| burst.frames >= TRAIN)
+}
+
 /// A paced sender's pause is proportional to the bytes sent before it (Linux sch_fq, tcp_internal_pacing).
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
+    for (number, pause) in pauses.iter().enumerate() {
+        if pause.ended && !pause.first && pause.peer_bytes == 0 && pause.before.ends_whole(pause.mss) {
+            let frame = frame(pauses, number);
+            // The silences within it are no rests.
+            contexts[frame.first..number].iter_mut().for_each(|context| context.rested_after = 0);
+            let pace = rate(frame.bytes, pause.end - frame.start);
+            let whole = frame.start <= pause.before.start;
+            let kept = pace.filter(|pace| pause.left_in_flight > 0 || whole || !hurried(&pause.before, *pace));
+            (contexts[number].rested_after, contexts[number].pace) = (pace.map_or(0, |_| frame.bytes), kept);
+        }
+    }
     let (mut rates, mut candidates, mut calm) = (Vec::new(), 0, 0);
     for (number, (pause, context)) in pauses.iter().zip(contexts.iter_mut()).enumerate() {
-        let last = pause.before.clump;
-        let could_be = pause.ended && !pause.first && pause.peer_bytes == 0 && pause.before.ends_whole(pause.mss);
-        let pace = could_be.then(|| rate(last.bytes, pause.end - last.start)).flatten();
-        context.pace = pace.filter(|pace| pause.left_in_flight > 0 || !hurried(&pause.before, *pace));
-        candidates += u32::from(pace.is_some());
+        candidates += u32::from(context.rested_after > 0);
         // A timeout, or what is sent again and at the reports of a loss, has its own time.
-        calm += u32::from(pace.is_some() && !is_repairing(pause));
+        calm += u32::from(context.rested_after > 0 && !is_repairing(pause));
         context.kept_pace = context.pace.map_or(0, |pace| kept_pace(pause, pace));
-        rates.extend(context.pace.map(|pace| (pace, number)));
+        rates.extend(context.pace.filter(|_| context.rested_after > 0).map(|pace| (pace, number)));
     }
     let in_proportion = rests_in_proportion(pauses, contexts);
     contexts.iter_mut().for_each(|context| {
@@ -66,6 +115,10 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         high += rates[high..].iter().take_while(|(other, _)| *other <= rate * (1.0 + PACE_SHARE)).count();
         contexts[number].pace_agreement = (high - low - 1) as u32;
     }
+    if rates.len() > STEPS as usize {
+        let fastest = pauses.iter().filter_map(|pause| train(&pause.before)).fold(0.0, f64::max);
+        contexts.iter_mut().for_each(|context| context.fastest = fastest);
+    }
     half_rests(pauses, contexts);
 }
 
@@ -73,7 +126,8 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
 /// writes so.
 fn rests_in_proportion(pauses: &[Facts], contexts: &[Context]) -> bool {
     let alone = pauses.iter().zip(contexts).filter(|(pause, _)| pause.left_in_flight == 0);
-    let mut paced = alone.filter_map(|(pause, context)| Some((pause.before.clump.bytes, context.pace?)));
+    let rests = alone.filter(|(_, context)| context.rested_after > 0);
+    let mut paced = rests.filter_map(|(_, context)| Some((context.rested_after, context.pace?)));
     let Some(mut last) = paced.next() else {
         return false;
     };
