@@ -244,6 +244,45 @@ def test_a_message_long_after_an_answer_of_a_connection_from_before_the_capture_
     assert {"sent-in-pieces", "server-silent"} & found(scene, drop=began).keys() == {kind}
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "kind"),
+    [(56, 45, "server-silent"), (400, 45, "server-slow"), (56, 300, "sent-in-pieces")],
+    ids=["a-message", "a-request", "a-piece"],
+)
+def test_what_comes_long_after_two_small_messages_over_tls_may_be_an_event_however_long_it_is(
+    scene: Scene, asked: int, said: int, kind: str
+) -> None:
+    hello(scene)
+    scene.wait_ms(2_000)
+    asks(scene, asked, said)
+    tells(scene, 4_200, 3_000)
+    told = found(scene, drop=BEGUN_BEFORE)
+    assert {"server-slow", "sent-in-pieces", "server-silent"} & told.keys() == {kind}
+
+
+@pytest.mark.parametrize(
+    ("times_ms", "size", "think_ms", "began", "silent"),
+    [
+        ((40, 900, 700, 6_800, 1_200), 360, 0, BEGUN_BEFORE, True),
+        ((40, 900, 700, 6_800, 1_200), 360, 900, BEGUN_BEFORE, False),
+        ((40, 900, 700, 3_800, 1_200), 360, 0, BEGUN_BEFORE, False),
+        ((40, 90, 70, 6_800, 120), 360, 0, BEGUN_BEFORE, False),
+        ((4_000, 5_900, 4_700, 6_800, 5_200), 360, 0, BEGUN_BEFORE, False),
+        ((40, 900, 700, 6_800, 1_200), 360, 0, (), False),
+    ],
+    ids=["at-any-time", "thought-about", "never-long", "once-late", "alike", "a-whole-connection"],
+)
+def test_the_same_asked_at_once_over_tls_and_answered_at_any_time_may_be_for_news(
+    scene: Scene, times_ms: tuple[float, ...], size: int, think_ms: float, began: tuple[int, ...], silent: bool
+) -> None:
+    hello(scene)
+    for late_ms in times_ms:
+        scene.wait_ms(think_ms)
+        asks(scene, size, 900, late_ms=late_ms)
+    kinds = found(scene, drop=began).keys()
+    assert ("server-silent" in kinds and "server-slow" not in kinds) == silent
+
+
 @pytest.mark.parametrize(("size", "kind"), [(60, "server-silent"), (400, "server-slow")], ids=["a-reply", "a-request"])
 def test_a_reply_to_what_the_server_told_may_want_no_answer(scene: Scene, size: int, kind: str) -> None:
     """Long after an answer the server tells something, the client speaks at once, and the server six seconds later."""

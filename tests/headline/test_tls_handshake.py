@@ -25,6 +25,7 @@ def asks(
     request: int = 300,
     tickets: int = 250,
     answer_ms: float = 1,
+    finish: bool = True,
 ) -> None:
     """A handshake, its end with a request, `tickets` bytes of the server at once and the answer `answer_ms` later."""
     scene.server.endpoint = replace(scene.server.endpoint, port=443)
@@ -38,11 +39,15 @@ def asks(
     scene.client_sends(request)
     scene.server_sends(tickets)
     scene.client_acks()
-    scene.wait_ms(answer_ms)
+    if finish:
+        scene.wait_ms(answer_ms)
+        answers(scene)
+
+
+def answers(scene: Scene) -> None:
     for _ in range(5):
         scene.server_sends(1_400)
         scene.client_acks()
-    scene.closes()
 
 
 @pytest.mark.parametrize("tap", ["client", "server"])
@@ -92,3 +97,40 @@ def test_the_first_answer_comes_after_the_tickets(scene: Scene, tap: Tap, asked:
     row = found(scene, tap)
     assert row.kind == kind
     assert "TLS" not in sentence(row)
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"), [(31, "server-slow"), (100, "sent-in-pieces")], ids=["settings", "a-message"]
+)
+@pytest.mark.parametrize("tap", ["client", "server"])
+def test_a_client_that_acknowledges_the_servers_settings_still_waits_for_the_first_answer(
+    scene: Scene, tap: Tap, settings: int, kind: str
+) -> None:
+    """The settings come with the tickets; the client acknowledges them in a message of its own."""
+    asks(scene, request=500, tickets=550, finish=False)
+    scene.client_sends(settings)
+    scene.server_sends(60)
+    scene.client_acks()
+    scene.wait_ms(900)
+    answers(scene)
+    assert found(scene, tap).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("request_size", "word", "kind"),
+    [(400, 39, "server-slow"), (400, 90, "sent-in-pieces"), (90, 39, "sent-in-pieces")],
+    ids=["an-acknowledgement", "a-piece", "nothing-asked"],
+)
+def test_an_acknowledgement_before_the_answer_is_no_piece_of_it(
+    scene: Scene, request_size: int, word: int, kind: str
+) -> None:
+    """On a connection that is in use, the client sends a ping with its request; the server echoes the ping at once."""
+    asks(scene)
+    scene.download(3_000)
+    scene.wait_ms(3_000)
+    scene.client_sends(request_size)
+    scene.server_sends(word)
+    scene.client_acks()
+    scene.wait_ms(900)
+    answers(scene)
+    assert found(scene, "client").kind == kind

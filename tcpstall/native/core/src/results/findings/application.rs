@@ -91,7 +91,11 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     // A terminal's largest segment may be a line of text.
     let segment = segment.max(LEAST_SEGMENT);
     let full = stall.evidence.burst_bytes.is_some_and(|bytes| bytes >= segment) || mean(direction) >= segment / 2;
-    if full { FindingKind::SentInPieces } else { FindingKind::Idle }
+    match full {
+        true if tls::answers_after_acknowledging(row, stall) => FindingKind::ServerSlow,
+        true => FindingKind::SentInPieces,
+        false => FindingKind::Idle,
+    }
 }
 
 /// True if the peer closed before the wait ended: the next data answered the close, and all data had been exchanged
@@ -153,10 +157,16 @@ fn may_be_an_event(row: &FlowRow, stall: &StallRow) -> bool {
 }
 
 /// Likewise after a shorter silence, where what the server had said before was shorter than any full segment: that was mostly whole.
+/// Where a message had answered one of the client's, that was whole as well, however much follows.
 fn had_told_all(row: &FlowRow, stall: &StallRow) -> bool {
     let late = stall.sender == End::Server && weight(stall) >= LATE.0;
-    let whole = stall.evidence.burst_bytes.is_some_and(|bytes| bytes < LEAST_SEGMENT);
-    late && whole && (began_before(row) || idle::carries_tls(row)) && (1..=FULL_SEGMENT).contains(&stall.then_bytes)
+    let said = stall.evidence.burst_bytes.unwrap_or(u64::MAX);
+    let inside = |exchange: &&Exchange| exchange.start_ns <= stall.start_ns && stall.end_ns <= exchange.end_ns;
+    let asked = || row.exchanges.iter().flatten().find(inside).map(|exchange| exchange.request_bytes);
+    let answered = || said <= MESSAGE && asked().is_some_and(|asked| (1..=MESSAGE).contains(&asked));
+    let hidden = began_before(row) || idle::carries_tls(row);
+    let little = (1..=FULL_SEGMENT).contains(&stall.then_bytes) || began_before(row) && answered();
+    late && said < LEAST_SEGMENT && hidden && little
 }
 
 fn began_before(row: &FlowRow) -> bool {

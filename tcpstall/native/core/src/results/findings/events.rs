@@ -3,6 +3,8 @@
 
 use super::idle::carries_tls;
 use super::kind::FindingKind;
+use super::news::length_of_polls;
+use super::tells::only_tells;
 use super::weight::{FULL_SEGMENT, MESSAGE, weight};
 use crate::causes::{Cause, details};
 use crate::exchange::{ACKNOWLEDGEMENT, AT_ONCE, Exchange};
@@ -19,8 +21,6 @@ const SOON: Nanos = Nanos::from_millis(500);
 const LATE: Nanos = Nanos::from_millis(1_000);
 /// Shortest wait of a long poll.
 const LONG: Nanos = Nanos::from_millis(10_000);
-/// Shortest silence between two events of a server that only tells: a transfer pauses more shortly.
-const BETWEEN_EVENTS: Nanos = Nanos::from_millis(250);
 /// Replies that make a habit.
 const REPLIES: usize = 3;
 /// Ratio from which times differ: of replies and requests, and of replies among themselves.
@@ -31,8 +31,6 @@ const BY_CHANCE: usize = 4;
 const SURE: usize = 2;
 /// Messages of one connection that wanted no answer, and from which others may want none either.
 const UNANSWERED: u64 = 3;
-/// Times that a server speaks for once that its client does, where it only tells; and divisor of its large messages.
-const SELDOM: u64 = 4;
 /// First exchange in which a client has no settings to acknowledge before its first answer.
 const SET_UP: usize = 4;
 
@@ -118,6 +116,8 @@ struct Talk<'a> {
     pairs: Vec<(u64, u64)>,
     /// Lengths of the requests that may be long polls, in order.
     polls: Vec<u64>,
+    /// Length of requests that may ask for news.
+    news: Option<u64>,
     /// The client's small messages that follow the server's at once are replies.
     replies: bool,
     /// The client's messages over TLS are as short as acknowledgements, with few exceptions.
@@ -156,6 +156,7 @@ impl Talk<'_> {
             soon: in_order(exchanges.iter().map(|one| (one.request_bytes, one.waited_ns <= base + SOON))),
             pairs: in_order(exchanges.iter().map(|one| (one.request_bytes, one.response_bytes))),
             polls: Vec::new(),
+            news: length_of_polls(row, base + REPLY),
             replies: false,
             acknowledges: false,
             only_replies: false,
@@ -268,7 +269,8 @@ impl Talk<'_> {
         if wants_none || self.only_tells(index) || self.is_long_poll(index) {
             return is(FindingKind::ServerSilent, true);
         }
-        if self.is_perhaps_an_event(index) { is(FindingKind::ServerSilent, false) } else { None }
+        let news = self.news == Some(self.exchanges[index].request_bytes);
+        if news || self.is_perhaps_an_event(index) { is(FindingKind::ServerSilent, false) } else { None }
     }
 
     /// Number of the client's messages as long as this that were not answered, although the client had time to wait; and whether
@@ -356,27 +358,6 @@ impl Talk<'_> {
         let own = usize::from(exchange.response_bytes == *bytes);
         count(&self.pairs, &(exchange.request_bytes, *bytes)) > own
     }
-}
-
-/// The connection began before the capture, the client said nothing in it, or a small message now and then, far more seldom than the
-/// server, and that mostly a message of a segment between two silences: it tells events, or speaks by a timer.
-fn only_tells(row: &FlowRow) -> bool {
-    let client = &row.directions.client;
-    if row.handshake.duration_ns.is_some() || client.bytes > client.segments * MESSAGE {
-        return false;
-    }
-    let between = |stall: &&StallRow| {
-        stall.sender == End::Server && stall.cause == Cause::AppLimited && weight(stall) >= BETWEEN_EVENTS.0
-    };
-    let said = |stall: &StallRow| stall.evidence.burst_bytes.unwrap_or_default();
-    let (all, small) = row
-        .stalls
-        .iter()
-        .filter(between)
-        .fold((0, 0), |(all, small), stall| (all + 1, small + u64::from(said(stall) <= FULL_SEGMENT)));
-    let little = row.directions.server.bytes <= (all + 1) * FULL_SEGMENT;
-    let seldom = client.segments * SELDOM <= all;
-    seldom && (little || all >= SELDOM && (all - small) * SELDOM <= all)
 }
 
 fn in_order<T: Ord>(of: impl Iterator<Item = T>) -> Vec<T> {
