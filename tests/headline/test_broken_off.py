@@ -75,3 +75,27 @@ def test_a_reset_amid_an_answer_is_in_mid_transfer(scene: Scene) -> None:
     scene.server_resets()
     first = findings(analyze(scene.capture("client")))[0]
     assert sentence(first) == "the server reset 1 connection to 10.0.0.2:80 in mid-transfer"
+
+
+@pytest.mark.parametrize(("resets", "waits"), [(True, False), (False, True)], ids=["gone", "reads-on"])
+def test_nobody_waits_for_what_comes_after_the_readers_reset(scene: Scene, resets: bool, waits: bool) -> None:
+    """The client gives up in the middle of a download; the server's data goes on until it hears of that."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_sends(5_000)
+    scene.client_acks()
+    if resets:
+        scene.client_resets()
+    for after_ms in (15, 15, 60):
+        scene.wait_ms(after_ms)
+        scene.server_sends(5_000)
+        if resets:
+            scene.client_resets(acks=False)
+        else:
+            scene.client_acks()
+    flow = scene.flow("client")
+    assert any(row["sender"] == "server" and row["duration_ns"] > 10e6 for row in flow["stalls"][1:]) == waits
+    owned = sum(time for owner, time in flow["time_ns"].items() if owner not in {"sending", "in-transit", "closing"})
+    assert (owned > 60e6) == waits
+    first = findings(analyze(scene.capture("client")))[0]
+    assert (first.kind == "reset") == resets

@@ -7,6 +7,7 @@ pub mod loss_advice;
 mod notes;
 mod outcome_advice;
 mod pace;
+mod read_until;
 mod stall_order;
 mod sweep;
 mod swing;
@@ -17,6 +18,7 @@ use self::busy::Busy;
 use self::climb::Climb;
 use self::lone::Lone;
 use self::notes::notes;
+use self::read_until::read_until;
 use super::findings;
 use super::ledger::Ledger;
 use super::lists::SpareLists;
@@ -179,7 +181,7 @@ fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallR
         return busy;
     }
     let (mut climb, mut blocked, mut lone) = (Climb::default(), Vec::new(), None);
-    let (mut free, last) = (flow.connection().start, flow.connection().end);
+    let (mut free, last) = (flow.connection().start, read_until(flow, sender).unwrap_or(flow.connection().end));
     for pause in flow.pauses[sender].iter() {
         if let Some(end) = pause.all_acked.filter(|_| pause.is_over() && !pause.is_the_peers(flow.threshold)) {
             busy.ends(end);

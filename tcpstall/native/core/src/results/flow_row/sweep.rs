@@ -2,6 +2,7 @@
 
 use super::super::ledger::{Ledger, Owner};
 use super::super::rows::StallRow;
+use super::read_until::read_until;
 use crate::causes::{self, Cause, details};
 use crate::few::Few;
 use crate::flow::End;
@@ -49,7 +50,9 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]
     let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
     let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
     let last = flow.untold_from.or(last_data.max(last_wait)).unwrap_or(handshake);
-    let closing = last.clamp(handshake, end);
+    // What comes after the peer's RST is thrown away.
+    let read = End::BOTH.into_iter().filter_map(|sender| read_until(flow, sender)).min();
+    let closing = last.min(read.unwrap_or(last)).clamp(handshake, end);
     // Where a limit dropped pauses, the time after it is unexplained.
     let rest = if flow.untold_from.is_some() { Owner::Waiting(Cause::Unexplained) } else { Owner::Closing };
     ledger.add(rest, end - closing);
