@@ -236,6 +236,17 @@ def test_large_messages_cost_the_round_trip_in_which_neither_end_could_send(scen
     assert "rate-sender" not in rows
 
 
+def test_the_clients_own_pauses_are_no_round_trips_of_its_requests(scene: Scene) -> None:
+    """Each request takes a round trip, and the client thinks for longer than one before the next."""
+    scene.handshake(rtt_ms=200)
+    for _ in range(10):
+        scene.wait_ms(350)
+        scene.download(1_000)
+    scene.closes()
+    rows = {row.kind: row for row in found(scene)}
+    assert rows["round-trips"].time_ns == pytest.approx(10 * 0.2e9, rel=0.05)
+
+
 def test_round_trips_come_after_what_a_repair_gives_back(scene: Scene) -> None:
     scene.handshake(rtt_ms=100)
     for turn in range(30):

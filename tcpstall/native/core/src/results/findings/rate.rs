@@ -59,7 +59,9 @@ pub(super) fn round_trips(row: &FlowRow) -> Option<Nanos> {
     let end = row.directions.of(main_sender(row));
     let small = end.bytes <= turns * FIRST_WINDOW * u64::from(end.mss_bytes?);
     let sending = if small { row.time_ns.of(Owner::Sending) } else { Nanos::ZERO };
-    let time = row.time_ns.of(Owner::InTransit) + sending;
+    // The pauses of a client that thinks, and of a server that sends in pieces, have a round trip of travel too.
+    let travel = row.time_ns.of(Owner::InTransit).min(base.times(turns as i64));
+    let time = travel + sending;
     let each = time.times(2) >= base.times(turns as i64);
     let much = time.times(if small { RATE_SHARE } else { TRANSIT_SHARE }) > row.end_ns - row.start_ns;
     // Of small messages only a program that waits for each loses that time, and over TLS they may acknowledge events.
