@@ -177,3 +177,29 @@ def test_a_client_that_reports_by_a_timer_is_not_slow_to_send(scene: Scene) -> N
 def test_a_client_whose_pauses_have_any_length_is_slow_to_send(scene: Scene) -> None:
     pauses = (2_007, 1_310, 2_867, 140, 1_767, 1_047, 3_907, 2_610, 1_490, 1_160, 5_020, 1_640, 2_390, 1_260)
     assert "sent-in-pieces" in reports(scene, *pauses)
+
+
+@pytest.mark.parametrize(
+    ("pauses_ms", "slow"),
+    [
+        ((9_960, 9_910, 9_960, 9_960, 9_790, 9_960, 9_960, 9_920, 9_960), False),
+        ((3_960, 9_910, 6_960, 15_960, 2_790, 4_960, 9_960, 21_920, 8_960), True),
+    ],
+    ids=["a-timer", "any-length"],
+)
+def test_a_client_that_asks_by_a_timer_is_not_slow_to_send_where_the_capture_lacks_an_answer(
+    scene: Scene, pauses_ms: tuple[float, ...], slow: bool
+) -> None:
+    scene.handshake(rtt_ms=20)
+    for pause_ms in pauses_ms:
+        scene.client_sends(6_000)
+        scene.server_acks()
+        scene.server_sends(187)
+        scene.client_acks()
+        scene.wait_ms(pause_ms)
+    scene.client_sends(6_000)
+    scene.server_acks()
+    scene.wait_ms(9_950)
+    scene.client_sends(6_000)
+    scene.server_acks()
+    assert ("sent-in-pieces" in found(scene)) == slow

@@ -45,6 +45,8 @@ pub(super) struct Beats {
     /// Ends of whose own silences at least three quarters, and eight, agree within a tenth: a timer lets them send, and further
     /// messages between its ticks are their own as well.
     ticks: [bool; 2],
+    /// Length of most of the client's silences between an answer and its next message: it asks by a timer.
+    asks_every: Option<i64>,
     /// Numbers, in order, of the waits with little data of the end before and after them: no answer was in progress.
     between: Vec<u64>,
     /// Start and end, in order, of the exchanges after a silence in which a small message was answered by one of the
@@ -75,8 +77,11 @@ impl Beats {
         between.sort_unstable();
         let echoes = echoes(row.exchanges.as_deref().unwrap_or_default(), carries_tls(row));
         let (timer, asked, events) = (timer(row), asked(row), Events::of(row));
-        let ticks = End::BOTH.map(|end| ticks(&own, end));
-        Beats { small, own, ticks, between, echoes, timer, asked, events }
+        let asking = lengths(waits().filter(|stall| {
+            stall.sender == End::Client && stall.detail == details::THINK_TIME && weight(stall) >= LEAST_BEAT.0
+        }));
+        let (asks_every, ticks) = (tick(&asking, End::Client), End::BOTH.map(|end| tick(&own, end).is_some()));
+        Beats { small, own, ticks, asks_every, between, echoes, timer, asked, events }
     }
 
     /// True for an answer whose time a timer set: several of the flow took as long, and hardly another as much. What came within a
@@ -102,6 +107,10 @@ impl Beats {
         if stall.detail == details::IDLE && self.ticks[stall.sender] {
             return true;
         }
+        let near = |every: i64| (weight(stall) - every).abs() <= every / NEAR;
+        if stall.detail == details::IDLE && stall.sender == End::Client && self.asks_every.is_some_and(near) {
+            return true;
+        }
         if stall.detail == details::THINK_TIME && is_inside(&self.echoes, stall) {
             return true;
         }
@@ -112,12 +121,13 @@ impl Beats {
     }
 }
 
-fn ticks(own: &[Silence], end: End) -> bool {
+/// Middle length of the end's silences, where at least three quarters of them, and eight, agree with it within a tenth.
+fn tick(own: &[Silence], end: End) -> Option<i64> {
     let of_end = own.iter().filter(|(sender, ..)| *sender == end).map(|&(_, _, length)| length);
     let lengths: Vec<i64> = of_end.collect();
-    let Some(&middle) = lengths.get(lengths.len() / 2) else { return false };
+    let middle = *lengths.get(lengths.len() / 2)?;
     let alike = lengths.iter().filter(|length| (**length - middle).abs() <= middle / NEAR).count();
-    alike >= TICKS && 4 * alike >= 3 * lengths.len()
+    (alike >= TICKS && 4 * alike >= 3 * lengths.len()).then_some(middle)
 }
 
 /// The wait ended in one of those exchanges.
