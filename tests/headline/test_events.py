@@ -283,6 +283,28 @@ def test_the_same_asked_at_once_over_tls_and_answered_at_any_time_may_be_for_new
     assert ("server-silent" in kinds and "server-slow" not in kinds) == silent
 
 
+@pytest.mark.parametrize(
+    ("size", "soon", "think_ms", "began", "kind"),
+    [
+        (700, 1, 0, BEGUN_BEFORE, "server-silent"),
+        (700, 5, 0, BEGUN_BEFORE, "server-slow"),
+        (700, 1, 900, BEGUN_BEFORE, "server-slow"),
+        (30_000, 1, 0, BEGUN_BEFORE, "server-slow"),
+        (700, 1, 0, (), "server-slow"),
+    ],
+    ids=["a-poll", "mostly-soon", "thought-about", "a-transfer", "a-whole-connection"],
+)
+def test_a_request_over_tls_that_is_answered_after_a_while_may_be_a_long_poll(
+    scene: Scene, size: int, soon: int, think_ms: float, began: tuple[int, ...], kind: str
+) -> None:
+    hello(scene)
+    for _ in range(soon):
+        asks(scene, size, 900)
+    scene.wait_ms(think_ms)
+    asks(scene, size, 900, late_ms=25_000)
+    assert {"server-slow", "server-silent"} & found(scene, drop=began).keys() == {kind}
+
+
 @pytest.mark.parametrize(("size", "kind"), [(60, "server-silent"), (400, "server-slow")], ids=["a-reply", "a-request"])
 def test_a_reply_to_what_the_server_told_may_want_no_answer(scene: Scene, size: int, kind: str) -> None:
     """Long after an answer the server tells something, the client speaks at once, and the server six seconds later."""

@@ -17,6 +17,8 @@ use crate::time::Nanos;
 const REPLY: Nanos = Nanos::from_millis(100);
 /// Time within which a request is answered soon.
 const SOON: Nanos = Nanos::from_millis(500);
+/// Largest request that may have no content: with a cookie or a token of a few kilobytes its head fills several segments.
+const HEAD: u64 = 4 * FULL_SEGMENT;
 /// Shortest silence that may be of an event where the client only acknowledges.
 const LATE: Nanos = Nanos::from_millis(1_000);
 /// Shortest wait of a long poll.
@@ -269,7 +271,7 @@ impl Talk<'_> {
         if wants_none || self.only_tells(index) || self.is_long_poll(index) {
             return is(FindingKind::ServerSilent, true);
         }
-        let news = self.news == Some(self.exchanges[index].request_bytes);
+        let news = self.news == Some(self.exchanges[index].request_bytes) || self.may_poll(index);
         if news || self.is_perhaps_an_event(index) { is(FindingKind::ServerSilent, false) } else { None }
     }
 
@@ -326,6 +328,14 @@ impl Talk<'_> {
     fn is_long_poll(&self, index: usize) -> bool {
         let alike = count(&self.polls, &self.exchanges[index].request_bytes);
         self.polls(index) && (alike >= 2 || self.repeats_answer(index))
+    }
+
+    /// It would be a long poll if it were asked twice, and TLS hides what was asked in a connection from before the capture. It is
+    /// as short as a request without content, and few of that length were answered soon.
+    fn may_poll(&self, index: usize) -> bool {
+        let bytes = self.exchanges[index].request_bytes;
+        let rarely_soon = || count(&self.soon, &(bytes, true)) < REPLIES;
+        self.began_before && self.tls && bytes <= HEAD && self.polls(index) && rarely_soon()
     }
 
     /// It was asked at once, answered late, and asked at once again.
