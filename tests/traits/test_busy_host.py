@@ -23,21 +23,3 @@ def test_whole_segments_a_little_after_their_ack_may_be_a_busy_host_s(scene: Sce
 
 def test_whole_segments_long_after_their_ack_are_an_application_s(scene: Scene) -> None:
     assert max(whole_flights(scene, 120), default=0) > 0.9
-
-
-def late_flight(scene: Scene, late_us: int) -> str:
-    """Slow start over 0.8 ms from 10 segments to 20 and 40; the flight after those 40 comes later by so much. Returns
-    the cause of the wait before it at the receiver."""
-    scene.handshake(rtt_ms=0.8)
-    late = tuple((1_448 * segment, late_us) for segment in range(70, 150))
-    scene.download(1_448 * 400, late=late)
-    waits = [row for row in scene.flow("client")["stalls"] if row["evidence"]["in_flight_segments"] == 40]
-    return str(waits[0]["cause"])
-
-
-def test_a_window_that_slow_start_had_grown_was_full_although_a_host_answered_late(scene: Scene) -> None:
-    assert late_flight(scene, 1_200) == "cwnd-limited"
-
-
-def test_a_silence_longer_than_a_tick_after_a_full_window_is_no_host_s(scene: Scene) -> None:
-    assert late_flight(scene, 8_000) != "cwnd-limited"

@@ -2,8 +2,7 @@
 //!
 //! Rule      segments in flight, after the ACKs that trail the burst, reach {cwnd_share} of the modelled congestion window
 //!           ({cwnd_share_after_loss} also once losses have made the model an estimate), with room for another segment in the
-//!           peer's window (away from the sender also after a silence as short as a host's tick, where they fill to the segment the
-//!           window that slow start had grown); or the flights have doubled at every ACK since the connection began, or the first burst has grown
+//!           peer's window; or the flights have doubled at every ACK since the connection began, or the first burst has grown
 //!           from exchange to exchange, below an initial window of ten segments; or a flight below that was the largest so far,
 //!           and later ones were larger by more than a quarter (less sure where it stands as large as a standard lets it begin);
 //!           or flight after flight grew by what the ACKs between them allow, as this sender counts (the trait `growth`), in
@@ -52,7 +51,6 @@ use super::rule::{Missing, Proof, Rule, Verdict, yes};
 use crate::pause::Pause;
 use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 use crate::sender::timers;
-use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge };
 
@@ -64,9 +62,6 @@ const KEEPS_BACK: f32 = 0.75;
 
 /// Confidence where a part of the flight was lost before the tap.
 const BEYOND_TAP: f32 = 0.7;
-
-/// Silence that a host may add: a tick of its scheduler (HZ = 250).
-const A_TICK: Nanos = Nanos::from_millis(4);
 
 /// Length of a wait without an end, in retransmission timeouts: in that time the timer had doubled and fired again.
 const TIMERS: i64 = 4;
@@ -128,8 +123,7 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     let longer = pause.context.dripping && pause.released_soon() || pause.context.creeping && pause.may_be_path();
     // What a window cut off waits for the window alone: away from the sender the path delayed the ACK or its answer.
     let queued = pause.in_mid_write();
-    let late =
-        pause.fell_silent() && (queued && (pause.released_soon() || pause.context.rounds_grow) || grown_full(pause));
+    let late = pause.fell_silent() && queued && (pause.released_soon() || pause.context.rounds_grow);
     let silent = pause.fell_silent() && !longer && !late;
     // A congestion window lets go at each ACK.
     let by_message = pause.is_let_go_by_message() && pause.acks_let_nothing_go();
@@ -149,14 +143,6 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
             proof.map_or(other, Verdict::Yes)
         }
     }
-}
-
-/// Away from the sender as many whole segments were out as the modelled window had grown to, and the silence after their ACK was as
-/// short as hosts are slow.
-fn grown_full(pause: &Pause) -> bool {
-    let known = pause.cwnd_known && !pause.flight_unknown && pause.losses == 0 && !pause.near_sender();
-    let full = pause.segments_at_start == pause.cwnd && pause.segments_at_start > INITIAL_WINDOW;
-    known && full && !pause.short_segment_out && pause.after_ack().is_some_and(|silence| silence <= A_TICK)
 }
 
 /// At the sender the data left long after the ACK that had made room for two segments, and at no other: a full window lets go
