@@ -4,12 +4,12 @@
 //!           eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the sender,
 //!           one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip. Away
 //!           from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`),
-//!           unless the path carried a train of the flow far faster and by its timestamp nothing held the segment. Or their timestamps show packets held before the tap, and the time between them is proportional to their
-//!           bytes, or that the data on both sides of the pause left much closer together than it came, unless the peer spoke with
-//!           nothing in flight (no answer leaves with what was sent before), or all had been acknowledged for longer than any path
-//!           takes. Not where less than a segment left alone after payload of the peer, nor where less than the smallest full
-//!           segment was in flight; never sure where less was in flight than rate × base round trip, or the ACKs let go far less
-//!           than was sent
+//!           unless the path carried a train of the flow far faster and by its timestamp nothing held the segment. Or their
+//!           timestamps show packets held before the tap, and the time between them is proportional to their bytes, or that the
+//!           data on both sides of the pause left much closer together than it came, unless the peer spoke with nothing in flight
+//!           (no answer leaves with what was sent before), or all had been acknowledged for longer than any path takes. Not where
+//!           less than a segment left alone after payload of the peer, nor where less than the smallest full segment was in flight;
+//!           never sure where less was in flight than rate × base round trip, or the ACKs let go far less than was sent
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details
 //!           `queue`, `line`
 //! Source    RFC 7323 §5.4 (TSval), RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van
