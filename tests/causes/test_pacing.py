@@ -290,6 +290,15 @@ def test_the_first_rest_is_that_of_what_left_last(scene: Scene) -> None:
     assert {stall.cause for stall in waits} == {"pacing"}
 
 
+@pytest.mark.parametrize(("rtt_ms", "cause"), [(0.45, "pacing"), (0.3, "app-limited")])
+def test_away_from_the_sender_its_round_trip_is_known_but_for_what_hosts_take(
+    scene: Scene, rtt_ms: float, cause: str
+) -> None:
+    """At 2.3 MB/s Linux cuts 24 segments from a round trip of 512 µs on, twice as many below (`tcp_tso_autosize`)."""
+    frames(scene, 24, each_ms=15, rtt_ms=rtt_ms)
+    assert share(scene, cause, "client") > 0.8
+
+
 def bursts_of_many_sizes(
     scene: Scene, *, rest_ms: float, beat_ms: float = 0.0, rtt_ms: float = 40, broken_us: int = 0
 ) -> None:

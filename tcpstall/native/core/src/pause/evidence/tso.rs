@@ -32,6 +32,8 @@ const KEPT_BACK: u32 = 3;
 const HALVES: f64 = 512.0;
 /// Share by which the sender's smallest round trip may differ from the tap's.
 const ROUGHLY: f64 = 0.05;
+/// Microseconds by which it may differ away from the sender: what either host takes from its card to its TCP.
+const HOSTS: f64 = 100.0;
 
 impl Facts {
     /// The last clump is of whole segments, as many as Linux cuts into one frame at this `pace`, bytes per second: a millisecond's
@@ -43,10 +45,10 @@ impl Facts {
             return false;
         }
         let half = u64::from(if self.near_sender() { self.cwnd / 2 } else { INITIAL_WINDOW });
-        let round_trip = self.rtt().0 as f64 / 1e3 / HALVES;
-        let least = (round_trip * (1.0 - ROUGHLY)) as i32;
-        let most = (round_trip * (1.0 + ROUGHLY)) as i32;
-        (least..=most).any(|halvings| {
+        let round_trip = self.rtt().0 as f64 / 1e3;
+        let roughly = (round_trip * ROUGHLY).max(if self.near_sender() { 0.0 } else { HOSTS });
+        let (least, most) = ((round_trip - roughly) / HALVES, (round_trip + roughly) / HALVES);
+        (least as i32..=most as i32).any(|halvings| {
             let near = f64::from(LARGEST_FRAME) / 2f64.powi(halvings);
             let frame = (pace * IN_A_FRAME / 1e9 + near).min(f64::from(LARGEST_FRAME - LARGEST_HEADERS));
             let segments = ((frame / mss as f64) as u64).max(u64::from(LEAST_FRAME));
