@@ -279,11 +279,12 @@ def test_the_first_rest_of_a_pace_may_be_half_as_long(scene: Scene, tap: Tap) ->
 
 
 @fires
-def test_the_first_rest_is_that_of_what_left_last(scene: Scene) -> None:
+@pytest.mark.parametrize("first", [0.5, 1.0])
+def test_the_first_rest_is_that_of_what_left_last(scene: Scene, first: float) -> None:
     """A window that came before, in a piece of its own, was not paced, and no rest follows it."""
     scene.handshake(rtt_ms=0.7)
     scene.request()
-    times = (0.0, 0.9, *(120.0 * (i + 0.5) for i in range(12)))
+    times = (0.0, 0.9, *(120.0 * (i + first) for i in range(12)))
     scene.server_writes(*((ms, 10 * 1_448) for ms in times), tso=10)
     waits = scene.stalls("server", "client", over_ms=10)
     assert len(waits) == 12

@@ -160,9 +160,9 @@ fn pace_after(first: (&Facts, &Context), next: (&Facts, &Context)) -> Option<f64
     let last = first.0.before.clump;
     let alone = rate(last.bytes, first.0.end - last.start).filter(|_| first.1.rested_after > 0);
     let (rate, pace) = (alone.filter(|rate| !hurried(&first.0.before, *rate))?, next.1.pace?);
-    let made_up = rate > pace * (1.0 + PACE_SHARE) && rate <= pace * MADE_UP * (1.0 + EVEN);
+    let rested = rate >= pace * (1.0 - PACE_SHARE) && rate <= pace * MADE_UP * (1.0 + EVEN);
     // An ACK that comes a round trip later lets the next flight go.
     let unprompted = first.0.left_in_flight == 0 && first.0.duration() > first.0.rtt().times(2);
     let paced = next.1.pace_agreement > 0 && (next.1.in_proportion || next.0.is_paced_frame(pace));
-    (made_up && unprompted && first.1.pace_agreement == 0 && paced).then_some(pace)
+    (rested && unprompted && first.1.pace_agreement == 0 && paced).then_some(pace)
 }
