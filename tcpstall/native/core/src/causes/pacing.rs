@@ -151,7 +151,7 @@ const NO_RATE: f32 = 0.6;
 /// Linux sets PSH on each frame of several segments (`__tcp_transmit_skb`).
 fn is_cut_by_pace(pause: &Pause, limits: &Limits) -> bool {
     let agreed = pause.context.pace_agreement >= limits.pace_agreement;
-    agreed && pause.context.pace.is_some_and(|pace| pause.context.half_rest || pause.is_paced_frame(pace))
+    agreed && pause.context.pace.is_some_and(|pace| pause.context.first_rest || pause.is_paced_frame(pace))
 }
 
 /// Each segment on both sides carried PSH. With several segments to a mark it may be that of a larger write, or of half

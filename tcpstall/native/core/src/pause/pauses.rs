@@ -64,8 +64,8 @@ pub struct Context {
     pub calm_candidates: u32,
     /// The sender rested in proportion to bursts of different sizes.
     pub in_proportion: bool,
-    /// The pause before those of a pace: about half as long.
-    pub half_rest: bool,
+    /// The pause before those of a pace, as long or down to half as long.
+    pub first_rest: bool,
     /// Pauses too short for a pause in the burst before that had the same pace.
     pub kept_pace: u32,
     /// The pause is one of many of the same length, however much was sent before: an application writes on a beat.

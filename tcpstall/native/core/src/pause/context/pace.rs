@@ -119,7 +119,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
         let fastest = pauses.iter().filter_map(|pause| train(&pause.before)).fold(0.0, f64::max);
         contexts.iter_mut().for_each(|context| context.fastest = fastest);
     }
-    half_rests(pauses, contexts);
+    first_rests(pauses, contexts);
 }
 
 /// With nothing in flight the sender rested in proportion to bursts of whole segments that differed in size: no application
@@ -143,19 +143,19 @@ fn rests_in_proportion(pauses: &[Facts], contexts: &[Context]) -> bool {
 
 /// Marks the first rest of a pace, which may be shorter: Linux deducts the time that has passed from at most half of a rest
 /// (`tcp_update_skb_after_send`). What left before it may be a whole initial window.
-fn half_rests(pauses: &[Facts], contexts: &mut [Context]) {
+fn first_rests(pauses: &[Facts], contexts: &mut [Context]) {
     for next in 1..contexts.len() {
         let first = next - 1;
         let pace = pace_after((&pauses[first], &contexts[first]), (&pauses[next], &contexts[next]));
         if let Some(pace) = pace {
             let agreement = contexts[next].pace_agreement;
             let context = &mut contexts[first];
-            (context.pace, context.pace_agreement, context.half_rest) = (Some(pace), agreement, true);
+            (context.pace, context.pace_agreement, context.first_rest) = (Some(pace), agreement, true);
         }
     }
 }
 
-/// The pace that the next pause keeps, where the sender made up for a part of the first, which followed what left last.
+/// The pace that the next pause keeps, where the first one was a rest after what left last, or made up for a part of it.
 fn pace_after(first: (&Facts, &Context), next: (&Facts, &Context)) -> Option<f64> {
     let last = first.0.before.clump;
     let alone = rate(last.bytes, first.0.end - last.start).filter(|_| first.1.rested_after > 0);

@@ -116,7 +116,7 @@ fn awaits_permission(row: &FlowRow, stall: &StallRow) -> bool {
 fn greets_late(row: &FlowRow, stall: &StallRow) -> bool {
     let Some([greeting, next, ..]) = row.exchanges.as_deref() else { return false };
     let first = greeting.request_bytes == 0 && greeting.requester == End::Client && stall.sender == End::Server;
-    let inside = greeting.start_ns <= stall.start_ns && stall.end_ns <= greeting.end_ns;
+    let inside = tls::is_inside(greeting, stall);
     first && inside && weight(stall) >= LATE.0 && next.start_ns - greeting.end_ns <= LATE
 }
 
@@ -161,8 +161,8 @@ fn may_be_an_event(row: &FlowRow, stall: &StallRow) -> bool {
 fn had_told_all(row: &FlowRow, stall: &StallRow) -> bool {
     let late = stall.sender == End::Server && weight(stall) >= LATE.0;
     let said = stall.evidence.burst_bytes.unwrap_or(u64::MAX);
-    let inside = |exchange: &&Exchange| exchange.start_ns <= stall.start_ns && stall.end_ns <= exchange.end_ns;
-    let asked = || row.exchanges.iter().flatten().find(inside).map(|exchange| exchange.request_bytes);
+    let exchange = || row.exchanges.iter().flatten().find(|exchange| tls::is_inside(exchange, stall));
+    let asked = || exchange().map(|exchange| exchange.request_bytes);
     let answered = || said <= MESSAGE && asked().is_some_and(|asked| (1..=MESSAGE).contains(&asked));
     let hidden = began_before(row) || idle::carries_tls(row);
     let little = (1..=FULL_SEGMENT).contains(&stall.then_bytes) || began_before(row) && answered();

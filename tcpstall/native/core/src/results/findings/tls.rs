@@ -50,7 +50,8 @@ pub(super) fn answers_after_acknowledging(row: &FlowRow, stall: &StallRow) -> bo
     only && own && stall.then_bytes > MESSAGE && asked().is_some_and(|asked| asked.request_bytes >= LEAST_SEALED)
 }
 
-fn is_inside(exchange: &Exchange, stall: &StallRow) -> bool {
+/// The exchange began before the wait, and ended after it.
+pub(super) fn is_inside(exchange: &Exchange, stall: &StallRow) -> bool {
     exchange.start_ns <= stall.start_ns && stall.end_ns <= exchange.end_ns
 }
 
