@@ -1,4 +1,4 @@
-//! What each layer costs a packet: `cargo bench -p tcpstall-core`, or `… -- long/decode` for one of them.
+//! What each layer costs a packet: `cargo bench -p tcpstall-bench`, or `… -- long/decode` for one of them.
 //!
 //! Layers add up from top to bottom; the last one is what `tcpstall analyze --format json --no-bursts` does.
 
