@@ -82,7 +82,7 @@ pub(crate) fn flow(seed: u64, segments: usize, rarely: u64) -> Vec<Segment> {
 #[test]
 fn the_short_way_of_acks_leaves_the_state_of_the_whole_way() {
     let (mut calm, mut all) = (0, 0);
-    for seed in 0..64 {
+    for seed in 0..32 {
         let flow = flow(seed, 300, 1);
         let (mut watch, mut whole) = (Watch::new(&flow[0]), Watch::new(&flow[0]));
         for (number, segment) in flow.iter().enumerate() {
@@ -105,10 +105,10 @@ fn the_short_way_of_acks_leaves_the_state_of_the_whole_way() {
 fn the_short_ways_leave_the_state_of_the_whole_way_away_from_the_sender() {
     let mut ways = Ways::default();
     for (nearer, jitter) in ELSEWHERE {
-        for seed in 0..24 {
+        for seed in 0..12 {
             let of = format!("{nearer} ns nearer, jitter {jitter} ns, seed {seed}");
             ways.compare(&seen_elsewhere(flow(seed, 200, 1), nearer, jitter, seed), 8, &of);
         }
     }
-    assert!(ways.has(ways.awaiting, 50) && ways.calm > 100, "{}, {}", ways.awaiting, ways.calm);
+    assert!(ways.has(ways.awaiting, 50) && ways.calm > 50, "{}, {}", ways.awaiting, ways.calm);
 }

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn a_steady_run_leaves_the_state_of_the_whole_way() {
     let (mut data, mut acks, mut left, mut all) = (0, 0, 0, 0);
-    for seed in 0..96 {
+    for seed in 0..48 {
         let flow = flow(seed, 400, 1 << (seed % 7));
         let (mut watch, mut whole) = (Watch::new(&flow[0]), Watch::new(&flow[0]));
         for (number, segment) in flow.iter().enumerate() {
@@ -26,5 +26,5 @@ fn a_steady_run_leaves_the_state_of_the_whole_way() {
         let (finished, expected) = (Box::new(watch).finish(), Box::new(whole).finish());
         assert_eq!(format!("{:?}", finished.pauses), format!("{:?}", expected.pauses), "seed {seed}");
     }
-    assert!(data * 10 > all && acks * 25 > all && left > 300, "{data}, {acks} and {left} of {all}");
+    assert!(data * 10 > all && acks * 25 > all && left > 150, "{data}, {acks} and {left} of {all}");
 }
