@@ -254,6 +254,24 @@ def test_large_frames_of_a_slow_pace_on_a_short_path_are_paced(scene: Scene, tap
     assert share(scene, "pacing", tap) > 0.8
 
 
+@fires
+@pytest.mark.parametrize("lost", [range(36, 60), range(41, 42)], ids=["four rounds", "one ACK"])
+def test_a_capture_that_loses_packets_changes_no_pace(scene: Scene, tap: Tap, lost: range) -> None:
+    """A frame is half the window of twenty that the first flight left, whatever the model makes of the rest."""
+    frames(scene, 10, each_ms=30, rtt_ms=0.7, count=60)
+    late = scene.stalls("server", tap, drop=lost)[-20:]
+    assert {stall.cause for stall in late} == {"pacing"}
+
+
+@near_miss
+def test_data_that_the_capture_lost_grew_no_window(scene: Scene) -> None:
+    """Frames of ten segments left over 0.3 s: no flight of a hundred."""
+    frames(scene, 10, each_ms=30, rtt_ms=0.7, count=60)
+    for lost in ((), range(36, 60)):
+        last = scene.flow("server", drop=lost)["stalls"][-1]
+        assert last["evidence"]["cwnd_estimate_segments"] == 20
+
+
 @look_alike
 @pytest.mark.parametrize(("each_ms", "rtt_ms"), [(2.86, 1.4), (30, 0.7)])
 def test_writes_of_whole_segments_of_another_size_are_an_applications(

@@ -46,7 +46,7 @@ pub struct Acked {
     pub overdue: bool,
     /// Newly acknowledged bytes.
     pub bytes: i64,
-    /// Newly acknowledged segments.
+    /// Newly acknowledged segments; where the tap missed most of the bytes, those that it saw.
     pub segments: u32,
     /// Segments in flight before the acknowledgement.
     pub out_before: u32,

@@ -15,6 +15,7 @@ mod queue;
 pub mod ranges;
 pub mod reordering;
 pub mod round_trips;
+mod seen;
 pub(super) mod short;
 mod steady;
 pub mod window;

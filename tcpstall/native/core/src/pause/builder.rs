@@ -357,8 +357,9 @@ impl Builder {
         }
         let Some(pause) = self.pauses.newest() else { return left.flight == 0 };
         // In recovery more may be in flight than the window will allow: the flight comes down segment by segment (RFC
-        // 6937). What was out before a repair shows nothing of the window after it.
-        if !pause.recovering && pause.retransmissions == 0 {
+        // 6937). What was out before a repair shows nothing of the window after it, nor does what the tap never saw leave.
+        let unseen = 2 * pause.unseen.inside > pause.flight_at_start;
+        if !pause.recovering && pause.retransmissions == 0 && !unseen {
             cwnd.at_least(if cwnd.certain() { pause.segments_held } else { pause.segments_at_start });
             if pause.losses > 0 && pause.released_by_ack() && !pause.short_segment_out {
                 cwnd.settles(pause.segments_held);

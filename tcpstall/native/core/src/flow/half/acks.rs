@@ -294,6 +294,7 @@ impl Half {
                 }
                 acked.unseen_inside = self.unseen.forget_below(ack.ack);
                 self.never_seen += acked.unseen_inside;
+                acked.segments = self.without_unseen(acked.segments, acked.unseen_inside, advance);
             }
         }
         for _ in 0..ack.sack_count {

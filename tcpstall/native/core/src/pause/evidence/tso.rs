@@ -38,13 +38,16 @@ const HOSTS: f64 = 100.0;
 impl Facts {
     /// The last clump is of whole segments, as many as Linux cuts into one frame at this `pace`, bytes per second: a millisecond's
     /// data, and more on a short path (`tcp_tso_autosize`), or half the congestion window, if that is less (`tcp_cwnd_test`). The
-    /// first flight doubles that window, and a pace need not fill it again; away from the sender no estimate of it is as exact.
+    /// first flight doubles that window, and a pace need not fill it again: half of it is an initial one. No estimate is as exact, away
+    /// from the sender or where the capture lacks packets.
     pub fn is_paced_frame(&self, pace: f64) -> bool {
         let (bytes, mss) = (self.before.clump.bytes, u64::from(self.mss.max(1)));
         if !self.mss_known || bytes <= mss || !bytes.is_multiple_of(mss) {
             return false;
         }
-        let half = u64::from(if self.near_sender() { self.cwnd / 2 } else { INITIAL_WINDOW });
+        let first = u64::from(INITIAL_WINDOW);
+        let half = if self.near_sender() { u64::from(self.cwnd / 2) } else { first };
+        let halves = [half, if self.from_start { first } else { half }];
         let round_trip = self.rtt().0 as f64 / 1e3;
         let roughly = (round_trip * ROUGHLY).max(if self.near_sender() { 0.0 } else { HOSTS });
         let (least, most) = ((round_trip - roughly) / HALVES, (round_trip + roughly) / HALVES);
@@ -52,7 +55,7 @@ impl Facts {
             let near = f64::from(LARGEST_FRAME) / 2f64.powi(halvings);
             let frame = (pace * IN_A_FRAME / 1e9 + near).min(f64::from(LARGEST_FRAME - LARGEST_HEADERS));
             let segments = ((frame / mss as f64) as u64).max(u64::from(LEAST_FRAME));
-            (bytes / mss).abs_diff(segments) <= 1 || bytes / mss == half && half < segments
+            (bytes / mss).abs_diff(segments) <= 1 || halves.contains(&(bytes / mss)) && bytes / mss < segments
         })
     }
 

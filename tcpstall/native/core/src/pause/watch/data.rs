@@ -33,7 +33,7 @@ impl Watch {
             let edge = half.snd_nxt - i64::from(bytes);
             builder.skips(segment.time, (edge - hole, edge), half);
         }
-        model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
+        model.on_send(half.seen_in_flight(), half.snd_una, half.snd_nxt);
         self.rounds.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
         self.builders[sender.peer()].on_peer_data(segment);
         ends_pause
