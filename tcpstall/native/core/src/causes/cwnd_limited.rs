@@ -6,7 +6,7 @@
 //!           from exchange to exchange, below an initial window of ten segments; or a flight below that was the largest so far,
 //!           and later ones were larger by more than a quarter (less sure where it stands as large as a standard lets it begin);
 //!           or flight after flight grew by what the ACKs between them allow, as this sender counts (the trait `growth`), in
-//!           segments or in bytes: then neither the model nor the start of the connection is needed; or flights of whole segments
+//!           segments or in bytes (where a flight may stand before the next, and short segments have ACKs of their own): then neither the model nor the start of the connection is needed; or flights of whole segments
 //!           stand (at the sender, soon after an ACK: or vary) well below what earlier waits had, because no buffer shrinks,
 //!           unless flights beyond a usual initial window stand from round trip to round trip; or flights of whole segments
 //!           stand, and an ACK of less than a third released more, here or (away from the sender) where as many bytes were in

@@ -2,7 +2,9 @@
 //!
 //! Such a window cuts the last segment of a flight anywhere, so its flights are not whole segments. Each is still larger
 //! than the one before: up to twofold in slow start, and by up to a segment in congestion avoidance (RFC 5681 §3.1), of
-//! which CUBIC takes small parts (RFC 9438 §4.3). A buffer is constant or swings.
+//! which CUBIC takes small parts (RFC 9438 §4.3). A window that cuts segments short gets an ACK for each piece, and grows by
+//! as much more a round trip. A window that follows the delay grows every second round trip and stands in the others
+//! (Vegas). A buffer is constant or swings.
 
 use super::super::evidence::Facts;
 use super::super::pauses::Context;
@@ -22,33 +24,71 @@ const SLOW: usize = 8;
 const EXACT: usize = 2;
 /// Ratio of a flight to the one before in slow start, where the peer acknowledges every second segment or each one.
 const SLOW_START: std::ops::RangeInclusive<f64> = 1.3..=2.2;
-/// Smallest and largest step of congestion avoidance, segments: half a segment where the peer delays its ACKs, and the
-/// window may have grown by a segment more when the flight is cut.
-const STEP: std::ops::RangeInclusive<f64> = 0.2..=1.25;
+/// Smallest step of congestion avoidance, segments: half a segment where the peer delays its ACKs.
+const LEAST_STEP: f64 = 0.2;
+/// Largest step, as a multiple of a round trip's growth: the window may have grown by a part more when the flight is cut.
+const LARGEST_STEP: f64 = 1.25;
+
+/// A flight, and what it is made of.
+pub(super) struct Flight {
+    /// Length, bytes.
+    pub(super) bytes: i64,
+    /// Its segments, whole and short ones; 0 where nobody has counted them.
+    pub(super) segments: u32,
+    /// Length of a whole segment, bytes.
+    pub(super) mss: u32,
+}
+
+impl Flight {
+    fn of(pause: &Facts) -> Flight {
+        Flight { bytes: pause.flight_at_start, segments: pause.segments_at_start, mss: pause.mss }
+    }
+
+    /// Largest step of congestion avoidance to the next flight, bytes. RFC 5681 §3.1 (equation 3) adds SMSS · SMSS / cwnd at each
+    /// ACK: a segment in a round trip, or more where short segments of the flight have ACKs of their own.
+    fn largest_step(&self) -> f64 {
+        let mss = f64::from(self.mss.max(1));
+        let for_whole = f64::from(self.segments) * mss / self.bytes.max(1) as f64;
+        LARGEST_STEP * mss * for_whole.max(1.0)
+    }
+
+    /// A step of growth to a flight of `next` bytes, and whether it is one of slow start.
+    fn step(&self, next: i64) -> Option<bool> {
+        let least = LEAST_STEP * f64::from(self.mss.max(1));
+        let by_segment = (least..=self.largest_step()).contains(&((next - self.bytes) as f64));
+        let by_ratio = SLOW_START.contains(&(next as f64 / self.bytes as f64));
+        (by_segment || by_ratio).then_some(by_ratio)
+    }
+
+    /// A flight of `next` bytes is larger, by a step of congestion avoidance at most.
+    fn rises_to(&self, next: i64) -> bool {
+        next > self.bytes && (next - self.bytes) as f64 <= self.largest_step()
+    }
+}
 
 /// Marks the waits of each climb.
 pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
     if pauses.len() < EXACT {
         return;
     }
-    let rounds = rounds(pauses);
+    let rounds = rounds(pauses, contexts);
     mark_slow(&rounds, pauses, contexts);
     let opening = pauses.iter().position(|pause| !pause.first).unwrap_or(0);
     let mut start = 0;
     for end in 1..=rounds.len() {
-        let flight = |at: usize| pauses[rounds[at]].flight_at_start;
+        let flight = |at: usize| Flight::of(&pauses[rounds[at]]);
         let opens = |at: usize| rounds[at - 1] == opening && is_exact(&pauses[opening], &pauses[rounds[at]]);
-        let grows = |at: usize| step(flight(at - 1), flight(at), pauses[rounds[at]].mss).is_some() || opens(at);
+        let grows = |at: usize| flight(at - 1).step(flight(at).bytes).is_some() || opens(at);
         if end < rounds.len() && grows(end) {
             continue;
         }
         let climb = &rounds[start..end];
         let (first, last) = (rounds[start], rounds[end - 1]);
-        let flights: Vec<i64> = climb.iter().map(|round| pauses[*round].flight_at_start).collect();
         // Windows of whole segments are counted elsewhere, and another limit may have cut the last flight.
         let cut = climb[..climb.len() - 1].iter().any(|round| !pauses[*round].is_whole());
         let starts = EXACT <= climb.len() && opens(start + 1);
-        if cut && (starts || is_climb(&flights, pauses[last].mss)) {
+        let flights: Vec<Flight> = climb.iter().map(|round| Flight::of(&pauses[*round])).collect();
+        if cut && (starts || is_climb(&flights)) {
             mark(first..=last, pauses, contexts);
         }
         start = end;
@@ -57,8 +97,7 @@ pub(super) fn find(pauses: &[Facts], contexts: &mut [Context]) {
 
 /// Marks the waits of each climb by any step up to a segment.
 fn mark_slow(rounds: &[usize], pauses: &[Facts], contexts: &mut [Context]) {
-    let flight = |round: usize| pauses[round].flight_at_start;
-    let rises = |now: &usize, next: &usize| is_rise(flight(*now), flight(*next), pauses[*next].mss);
+    let rises = |now: &usize, next: &usize| Flight::of(&pauses[*now]).rises_to(pauses[*next].flight_at_start);
     for climb in rounds.chunk_by(rises).filter(|climb| climb.len() >= SLOW) {
         // Whole segments are counted elsewhere: most flights of a window in bytes end within one.
         if 2 * climb.iter().filter(|round| !pauses[**round].is_whole()).count() > climb.len() {
@@ -70,31 +109,28 @@ fn mark_slow(rounds: &[usize], pauses: &[Facts], contexts: &mut [Context]) {
 /// Marks the waits for the window among these pauses.
 fn mark(climb: std::ops::RangeInclusive<usize>, pauses: &[Facts], contexts: &mut [Context]) {
     let marked = pauses[climb.clone()].iter().zip(&mut contexts[climb]);
-    marked.filter(|(pause, _)| waits(pause)).for_each(|(_, context)| context.bytes_grow = true);
+    marked.filter(|(pause, context)| waits(pause, context)).for_each(|(_, context)| context.bytes_grow = true);
 }
 
-/// The next flight is larger, by a step of congestion avoidance at most.
-fn is_rise(small: i64, large: i64, mss: u32) -> bool {
-    large > small && (large - small) as f64 <= STEP.end() * f64::from(mss.max(1))
-}
-
-/// The first wait of each round trip.
-fn rounds(pauses: &[Facts]) -> Vec<usize> {
+/// The first wait of each round trip, without those that stand to the byte.
+fn rounds(pauses: &[Facts], contexts: &[Context]) -> Vec<usize> {
     let mut began: Option<Nanos> = None;
     let mut rounds = Vec::new();
-    for (index, pause) in pauses.iter().enumerate().filter(|(_, pause)| waits(pause)) {
-        if began.is_none_or(|began| pause.start() - began >= pause.rtt().scaled(ROUND)) {
+    for (index, (pause, context)) in pauses.iter().zip(contexts).enumerate() {
+        if waits(pause, context) && began.is_none_or(|began| pause.start() - began >= pause.rtt().scaled(ROUND)) {
             began = Some(pause.start());
             rounds.push(index);
         }
     }
+    rounds.dedup_by_key(|round| pauses[*round].flight_at_start);
     rounds
 }
 
 /// An ACK ended the wait, the peer's window had room, and more was queued: a buffer that was sent to its end would have
-/// ended with PSH (RFC 9293 §3.9.1.2).
-fn waits(pause: &Facts) -> bool {
-    let full = !pause.first && pause.has_room() == Some(true) && !pause.before.pushed && pause.flight_at_start > 0;
+/// ended with PSH (RFC 9293 §3.9.1.2). Where each segment has PSH, a loss must have lowered the window: no loss makes a buffer smaller.
+fn waits(pause: &Facts, context: &Context) -> bool {
+    let queued = !pause.before.pushed || context.pushes_each && pause.losses > 0;
+    let full = !pause.first && pause.has_room() == Some(true) && queued && pause.flight_at_start > 0;
     let calm = pause.retransmissions == 0 && !pause.recovering && !pause.flight_unknown;
     full && calm && !pause.is_turn() && pause.released_by_ack()
 }
@@ -112,16 +148,9 @@ fn is_exact(first: &Facts, second: &Facts) -> bool {
     first.from_start && !first.is_whole() && (counted || step == acked)
 }
 
-/// A step of growth between two flights, bytes, and whether it is one of slow start.
-fn step(small: i64, large: i64, mss: u32) -> Option<bool> {
-    let by_segment = STEP.contains(&((large - small) as f64 / f64::from(mss.max(1))));
-    let by_ratio = SLOW_START.contains(&(large as f64 / small as f64));
-    (by_segment || by_ratio).then_some(by_ratio)
-}
-
 /// Flights that grow at each step are enough for a climb.
-pub(super) fn is_climb(flights: &[i64], mss: u32) -> bool {
-    let doubles = flights.windows(2).all(|pair| step(pair[0], pair[1], mss) == Some(true));
+pub(super) fn is_climb(flights: &[Flight]) -> bool {
+    let doubles = flights.windows(2).all(|pair| pair[0].step(pair[1].bytes) == Some(true));
     flights.len() >= if doubles { DOUBLING } else { CREEPING }
 }
 
@@ -129,27 +158,41 @@ pub(super) fn is_climb(flights: &[i64], mss: u32) -> bool {
 mod tests {
     use super::*;
 
-    const MSS: u32 = 1_448;
+    fn flight(bytes: i64) -> Flight {
+        Flight { bytes, segments: 0, mss: 1_448 }
+    }
+
+    fn climbs(bytes: &[i64]) -> bool {
+        is_climb(&bytes.iter().copied().map(flight).collect::<Vec<_>>())
+    }
 
     #[test]
     fn flights_that_double_or_grow_by_a_segment_are_a_climb() {
-        assert!(is_climb(&[2_048, 4_096, 8_192], MSS));
-        assert!(is_climb(&[3_088, 3_779, 4_833, 5_679, 6_406], MSS));
-        assert!(!is_climb(&[2_048, 4_096], MSS), "once is an accident");
-        assert!(!is_climb(&[3_088, 3_779, 4_833, 5_679], MSS), "so are three small steps");
+        assert!(climbs(&[2_048, 4_096, 8_192]));
+        assert!(climbs(&[3_088, 3_779, 4_833, 5_679, 6_406]));
+        assert!(!climbs(&[2_048, 4_096]), "once is an accident");
+        assert!(!climbs(&[3_088, 3_779, 4_833, 5_679]), "so are three small steps");
     }
 
     #[test]
     fn any_step_up_to_a_segment_is_a_rise() {
-        assert!(is_rise(5_052, 5_284, MSS));
-        assert!(!is_rise(5_052, 5_052, MSS), "a level");
-        assert!(!is_rise(5_052, 8_000, MSS), "two segments");
+        assert!(flight(5_052).rises_to(5_284));
+        assert!(!flight(5_052).rises_to(5_052), "a level");
+        assert!(!flight(5_052).rises_to(8_000), "two segments");
+    }
+
+    #[test]
+    fn a_flight_of_twice_as_many_segments_grows_by_two() {
+        let pieces = Flight { bytes: 6_915, segments: 34, mss: 524 };
+        assert_eq!(pieces.step(6_915 + 1_279), Some(false));
+        assert_eq!(pieces.step(6_915 + 1_800), None);
+        assert_eq!(Flight { segments: 14, ..pieces }.step(6_915 + 1_279), None);
     }
 
     #[test]
     fn a_level_is_no_step() {
-        assert_eq!(step(8_192, 8_192, MSS), None);
-        assert_eq!(step(8_192, 8_100, MSS), None);
-        assert_eq!(step(3_000, 9_000, MSS), None, "no window triples");
+        assert_eq!(flight(8_192).step(8_192), None);
+        assert_eq!(flight(8_192).step(8_100), None);
+        assert_eq!(flight(3_000).step(9_000), None, "no window triples");
     }
 }

@@ -5,7 +5,7 @@
 
 use super::super::evidence::Facts;
 use super::super::pauses::Context;
-use super::byte_growth::is_climb;
+use super::byte_growth::{Flight, is_climb};
 
 /// Divisor of a round trip: after a shorter silence a burst is a piece of the same flight.
 const APART: i64 = 2;
@@ -45,9 +45,10 @@ fn mark(pauses: &[Facts], contexts: &mut [Context]) {
         if end < rounds.len() && grows(&rounds[end - 1], &rounds[end], i64::from(pauses[0].mss)) {
             continue;
         }
-        let bytes: Vec<i64> = rounds[start..end].iter().map(|round| round.bytes).collect();
+        let flight = |round: &Round| Flight { bytes: round.bytes, segments: 0, mss: pauses[0].mss };
+        let flights: Vec<Flight> = rounds[start..end].iter().map(flight).collect();
         // Among bursts of any size three that grow are an accident, but not the first three of a write.
-        if is_climb(&bytes, pauses[0].mss) && (start == 0 || bytes.len() >= LONG) {
+        if is_climb(&flights) && (start == 0 || flights.len() >= LONG) {
             // Another limit may have cut the last flight, where the next one was no larger.
             let last = if end < rounds.len() { end - 2 } else { end - 1 };
             let climb = *rounds[start].pauses.start()..=*rounds[last].pauses.end();
