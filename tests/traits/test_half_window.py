@@ -19,3 +19,21 @@ def test_the_last_words_left_where_half_of_the_window_took_them(scene: Scene, wr
     scene.client_closes()
     causes = {stall["cause"] for stall in scene.flow("client")["stalls"] if stall["sender"] == "client"}
     assert ("rwnd-limited" in causes) == limited
+
+
+def test_a_server_that_waits_for_a_request_does_not_wait_for_the_window(scene: Scene) -> None:
+    """The next answer is longer than the room, but half of the window would have taken its first segment."""
+    scene.handshake(rtt_ms=0.02, mss=65_495, client_scale=7, server_scale=7, client_window=65_495, server_window=65_483)
+    scene.client_sends(319)
+    scene.server_acks(window=65_536)
+    scene.server_sends(468, tso=1)
+    scene.client_acks(window=65_152)
+    scene.wait_ms(300)
+    scene.client.window = 65_536
+    scene.client_sends(280)
+    scene.server_acks(window=65_536)
+    for _ in range(2):
+        scene.server_sends(32_768, tso=1)
+    scene.client_acks(window=15_744)
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server"]
+    assert [row["cause"] for row in rows if row["duration_ns"] > 200e6] == ["app-limited"]

@@ -92,9 +92,11 @@ fn is_impossible(pause: &Pause, room: i64, window: i64) -> bool {
 }
 
 /// The room was less than a segment, and an ACK let more go at once than the room would have taken: a sender waits for a whole
-/// segment's room (RFC 9293 §3.8.6.2.1), however short the segments are that its application's writes make.
-fn waits_for_a_segment(pause: &Pause, room: i64) -> bool {
-    let below = pause.mss_known && room < i64::from(pause.mss) && pause.segments_held < pause.cwnd;
+/// segment's room (RFC 9293 §3.8.6.2.1), however short the segments are that its application's writes make. It waits for no more
+/// than half of the window, which may hold no segment: those of a loopback interface are as large.
+fn waits_for_a_segment(pause: &Pause, room: i64, window: i64) -> bool {
+    let least = i64::from(pause.mss).min(window / 2);
+    let below = pause.mss_known && room < least && pause.segments_held < pause.cwnd;
     below && pause.after.clump.first_bytes as i64 > room && pause.released_by_ack()
 }
 
@@ -158,7 +160,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         // A sender waits for a whole segment's room rather than fill the window up (RFC 9293 §3.8.6.2.1), until an ACK comes.
         return yes(detail(pause), 0.85);
     }
-    if waits_for_a_segment(pause, held) {
+    if waits_for_a_segment(pause, held, window) {
         return yes(detail(pause), 0.7);
     }
     if pause.context.spared_windows > 0 && pause.segments_held < pause.cwnd {
