@@ -83,3 +83,31 @@ def test_acks_that_come_while_words_of_the_peer_are_unacknowledged_change_no_ech
     scene.server.peer_clock = heard + 20
     scene.server_sends(40 * WRITE)
     assert "app-limited" not in causes(scene, "server")
+
+
+def grown_path(scene: Scene, *, heard: bool) -> list[str]:
+    """Causes of a wait at the receiver, after whole segments; the next data echoes their ACK, or an older one."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for count in (4, 8, 10):
+        before = scene.server.peer_clock
+        for _ in range(count):
+            scene.server_sends(1_448, tso=1, push=False)
+        scene.client_acks()
+    if not heard:
+        scene.server.peer_clock = before
+    scene.wait_ms(70)
+    scene.server_sends(1_448, tso=1, push=False)
+    rows = scene.flow("client")["stalls"]
+    return [row["cause"] for row in rows if row["sender"] == "server" and row["duration_ns"] > 60e6]
+
+
+@near_miss
+def test_away_from_the_sender_data_that_left_before_the_acks_came_shows_a_longer_path(scene: Scene) -> None:
+    """By the usual distance the sender had nothing in flight; by the echo it had, so its silence says nothing."""
+    assert grown_path(scene, heard=False) == ["unexplained"]
+
+
+@look_alike
+def test_data_that_echoes_the_last_ack_left_long_after_it(scene: Scene) -> None:
+    assert grown_path(scene, heard=True) == ["app-limited"]

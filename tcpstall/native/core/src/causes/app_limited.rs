@@ -10,24 +10,25 @@
 //!           `application-window`
 //! Source    RFC 7661 §3; RFC 7323 §4.3 (an ACK updates the echo before it releases data); RFC 9113 §5.2 and RFC 4254 §5.2
 //!           (windows above TCP); Linux TCP_CHRONO (busy time stops when the write queue is empty)
-//! Abstains  packets are missing, so that what was in flight is not known; for most of its first wait the server sent its SYN-ACK
-//!           again: no request had reached it; ACKs are missing and the last segment was full; the
-//!           peer's payload came into an upload of whole segments, whose ACK let it go on at once; for less than the retransmission
-//!           timer after a full segment without PSH, from a sender that marks the end of its data; away from the sender, several
-//!           whole segments without PSH, after whose ACK more followed soon; a report of a loss released the next data, which had
-//!           been queued; or the next data had left its sender long before, by its timestamps, and sat in a queue before the tap
-//!           (never sure where the sender's clock is too coarse to tell). Data answers nothing of the peer that it does not
-//!           acknowledge: it left before, and is never sure. Never sure where the first data came no later than the
-//!           path of the handshake explains, although later round trips were shorter, nor amid the server's data where the
-//!           path behind a relay that may acknowledge for the server explains the pause, nor of a short answer that left as an ACK
-//!           came, nor where nothing in flight was acknowledged until the time of the probe timer, nor away from the sender where
-//!           packets are missing before the next data, or where the last segment was whole and without PSH, as that of a sender
-//!           which marks the end of its data or whose modelled window it filled (but for silences longer than any path), nor where
-//!           the silence after the ACK of several whole segments was the smaller part of the wait (a busy host), nor where
-//!           a whole segment with PSH came next while data was out (Nagle's algorithm may have held the write that ended in it),
-//!           nor where the flight is as long as whole segments although the last was short, or counts as many as the modelled
-//!           window holds, nor away from the sender, with data in flight, where the last segment was short and had no PSH, but others
-//!           have: a window may have cut it
+//! Abstains  packets are missing, so that what was in flight is not known; for most of its first wait the server sent its
+//!           SYN-ACK again: no request had reached it; ACKs are missing and the last segment was full; the peer's payload came
+//!           into an upload of whole segments, whose ACK let it go on at once; for less than the retransmission timer after a
+//!           full segment without PSH, from a sender that marks the end of its data; away from the sender, several whole
+//!           segments without PSH, after whose ACK more followed soon; there, data that by its echo left before the ACKs of
+//!           whole segments came, on a path that had grown; a report of a loss released the next data, which had been queued;
+//!           or the next data had left its sender long before, by its timestamps, and sat in a queue before the tap (never sure
+//!           where the sender's clock is too coarse to tell). Data answers nothing of the peer that it does not acknowledge: it
+//!           left before, and is never sure. Never sure where the first data came no later than the path of the handshake
+//!           explains, although later round trips were shorter, nor amid the server's data where the path behind a relay that
+//!           may acknowledge for the server explains the pause, nor of a short answer that left as an ACK came, nor where
+//!           nothing in flight was acknowledged until the time of the probe timer, nor away from the sender where packets are
+//!           missing before the next data, or where the last segment was whole and without PSH, as that of a sender which marks
+//!           the end of its data or whose modelled window it filled (but for silences longer than any path), nor where the
+//!           silence after the ACK of several whole segments was the smaller part of the wait (a busy host), nor where a whole
+//!           segment with PSH came next while data was out (Nagle's algorithm may have held the write that ended in it), nor
+//!           where the flight is as long as whole segments although the last was short, or counts as many as the modelled
+//!           window holds, nor away from the sender, with data in flight, where the last segment was short and had no PSH, but
+//!           others have: a window may have cut it
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -168,6 +169,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return yes(details::IDLE, 0.75);
     }
     if pause.left_in_flight == 0 {
+        if path && pause.left_before_ack && pause.before.ends_whole(pause.mss) {
+            // By its echo the data had left before these ACKs came: the path had grown, and whole segments were still in flight.
+            return Verdict::CannotTell(Missing::DISTANCE);
+        }
         // Away from the sender a longer path looks the same, unless the pause is longer than any path. After a loss the
         // silence may as well be the retransmission timer of data that never reached the tap.
         let timed = pause.losses > 0 && pause.duration() >= timers::shortest_rto(pause.srtt);
