@@ -77,3 +77,24 @@ def test_a_server_that_only_answers_the_close_need_not_be_slow(scene: Scene, tap
 def test_a_server_that_resets_behind_its_answer_says_nothing_of_its_client(scene: Scene, tap: Tap) -> None:
     answers_late(scene, server_resets=True)
     assert "no-answer" not in found(scene, tap)
+
+
+@pytest.mark.parametrize("tap", ["client", "server"])
+@pytest.mark.parametrize(("greets", "slow"), [(False, False), (True, True)], ids=["in-return", "of-its-own-accord"])
+def test_a_server_that_was_asked_nothing_only_answers_the_close(
+    scene: Scene, tap: Tap, greets: bool, slow: bool
+) -> None:
+    """A browser opens a spare connection and closes it unused; the server says that this was no request."""
+    scene.handshake(rtt_ms=20)
+    scene.wait_ms(5_000)
+    if greets:
+        scene.server_sends(187)
+        scene.client_acks()
+        scene.wait_ms(1_000)
+    scene.client_closes()
+    scene.server_acks()
+    if not greets:
+        scene.server_sends(187)
+    scene.server_closes()
+    scene.client_acks()
+    assert ("server-slow" in found(scene, tap)) == slow

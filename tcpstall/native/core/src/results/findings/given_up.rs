@@ -1,5 +1,6 @@
 //! Tells requests that nobody answered: a timer of the client ran out, or the server had closed the idle connection.
 
+use super::idle::closes_inside;
 use super::weight::{LEAST_SEGMENT, MESSAGE, weight};
 use crate::causes::Cause;
 use crate::exchange::{AT_ONCE, Exchange};
@@ -37,10 +38,13 @@ pub(super) fn answered_too_late(row: &FlowRow, stall: &StallRow) -> Option<Nanos
     (!is_made_by_close(row, stall) || is_answered(row, asked.request_bytes)).then_some(wait)
 }
 
-/// The client left, and only that made the server speak: nobody can tell whether the client's message asked for an answer.
+/// The client left, and only that made the server speak: the client had asked for nothing, or nobody can tell whether its message
+/// asked for an answer.
 pub(super) fn only_answers_close(row: &FlowRow, stall: &StallRow) -> bool {
-    is_made_by_close(row, stall)
-        && left_amid(row, stall).is_some_and(|(_, asked)| !is_answered(row, asked.request_bytes))
+    let by_client = row.connection.closed_by == Some(End::Client) && closes_inside(row, stall);
+    let unasked = by_client && row.directions.client.bytes == 0;
+    let perhaps = || left_amid(row, stall).is_some_and(|(_, asked)| !is_answered(row, asked.request_bytes));
+    is_made_by_close(row, stall) && (unasked || perhaps())
 }
 
 /// Time that a client had waited when it closed in that wait of the server, and what it had asked; `None` where it read on.
