@@ -61,3 +61,30 @@ def test_small_messages_of_a_program_lose_a_round_trip_each(
     assert ("round-trips" in rows) == turns
     if turns:
         assert rows["round-trips"].time_ns == pytest.approx(24 * rtt_ms * 1e6, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "slow"),
+    [
+        (((32,) * 3, (32,), (32,) * 2, (32,) * 4), False),
+        (((96,), (33,), (64,), (127,)), True),
+        (((25,), (5,), (10,), (40,)), True),
+    ],
+    ids=["as-often-as-needed", "queries", "words-of-a-protocol-of-text"],
+)
+def test_several_acknowledgements_of_events_ask_no_more_than_one(
+    scene: Scene, sizes: tuple[tuple[int, ...], ...], slow: bool
+) -> None:
+    """The client acknowledges each notice of the server with a message of its own: three notices, three messages."""
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    scene.wait_ms(3_000)
+    for number, messages in enumerate(sizes):
+        scene.server_sends(1_100)
+        for size in messages:
+            scene.client_sends(size)
+            scene.server_acks()
+        scene.wait_ms(8_000 + 900 * number)
+    scene.server_sends(1_100)
+    scene.client_acks()
+    assert ("server-slow" in found(scene, drop=(1, 2))) == slow

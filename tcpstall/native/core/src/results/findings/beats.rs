@@ -6,7 +6,7 @@ use super::idle::carries_tls;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
-use crate::exchange::Exchange;
+use crate::exchange::{ACKNOWLEDGEMENT, Exchange};
 use crate::flow::End;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
@@ -30,6 +30,9 @@ const ALWAYS_DUE: f64 = 0.9;
 /// Least status that tells of an error (RFC 9110 §15.5): answers with it after the same time each are timeouts.
 const ERROR: u16 = 400;
 
+/// Smallest record of TLS with content: 5 bytes of header, one of content, 16 of tag (RFC 8446 §5.2). Shorter messages are words,
+/// whose lengths are multiples of each other by chance.
+const LEAST_RECORD: u64 = 22;
 /// Messages without a request that make a habit.
 const HABIT: usize = 3;
 
@@ -137,18 +140,25 @@ fn is_inside(exchanges: &[(Nanos, Nanos)], stall: &StallRow) -> bool {
 }
 
 /// Start and end of the exchanges in which a program waited for the answer: it asked at once after the answer before, and asks
-/// on at once, here and mostly. Messages of the commonest length may acknowledge events; over TLS any may.
+/// on at once, here and mostly. Messages of the commonest length may acknowledge events, several together several; over TLS any may.
 fn asked(row: &FlowRow) -> Vec<(Nanos, Nanos)> {
     let exchanges = row.exchanges.as_deref().unwrap_or_default();
     if carries_tls(row) || !asks_on(row) {
         return Vec::new();
     }
-    let mut lengths: Vec<u64> = exchanges.iter().map(|exchange| exchange.request_bytes).collect();
+    let shortest = exchanges.iter().map(|exchange| exchange.request_bytes).min().unwrap_or_default();
+    let sealed = (LEAST_RECORD..=ACKNOWLEDGEMENT).contains(&shortest);
+    let several = |bytes: u64| sealed && bytes <= MESSAGE && bytes.is_multiple_of(shortest);
+    let length = |exchange: &Exchange| match exchange.request_bytes {
+        bytes if several(bytes) => shortest,
+        bytes => bytes,
+    };
+    let mut lengths: Vec<u64> = exchanges.iter().map(length).collect();
     lengths.sort_unstable();
     let commonest = lengths.chunk_by(|one, other| one == other).max_by_key(|alike| alike.len());
     let habit = commonest.filter(|alike| alike.len() >= HABIT).map(|alike| alike[0]);
     let asks = exchanges.windows(3).filter(|three| soon(row, &three[0], &three[1]) && soon(row, &three[1], &three[2]));
-    let asks = asks.map(|three| &three[1]).filter(|exchange| Some(exchange.request_bytes) != habit);
+    let asks = asks.map(|three| &three[1]).filter(|exchange| Some(length(exchange)) != habit);
     asks.map(|exchange| (exchange.start_ns, exchange.end_ns)).collect()
 }
 
