@@ -344,3 +344,18 @@ def test_after_a_short_message_over_tls_a_silence_may_be_before_an_event(
     for size in (120, 300, 500):
         tells(scene, size, late_ms)
     assert ("sent-in-pieces" in found(scene)) == (not silent)
+
+
+@pytest.mark.parametrize(
+    ("size", "apart_ms", "slow"),
+    [(2, 1_500, False), (2, 300, True), (700, 1_500, True)],
+    ids=["a-message-at-a-time", "in-one-go", "in-pieces"],
+)
+def test_what_comes_a_few_bytes_at_a_time_may_be_typed(scene: Scene, size: int, apart_ms: float, slow: bool) -> None:
+    """Somebody at the server types lines, of which the first seems to answer what the client had sent."""
+    scene.handshake(rtt_ms=20)
+    asks(scene, 9_519, size, late_ms=8_600)
+    for number in range(2):
+        tells(scene, size, apart_ms + 100 * number)
+    kinds = {"server-slow", "server-silent"} & found(scene).keys()
+    assert kinds == {"server-slow" if slow else "server-silent"}

@@ -310,7 +310,19 @@ impl Talk<'_> {
         let unanswered = self.row.connection.unanswered;
         let mostly = unanswered >= UNANSWERED && unanswered >= self.exchanges.len() as u64;
         let acknowledges = self.tls && exchange.acknowledges() && index >= SET_UP;
-        acknowledges || self.began_before && (small || mostly) || small && self.was_told(index)
+        let told = small && self.was_told(index) || self.comes_in_messages(index);
+        acknowledges || self.began_before && (small || mostly) || told
+    }
+
+    /// After its first words the server said more, a few bytes at a time, seconds apart and unasked, as a person does: those may
+    /// have answered nothing either.
+    fn comes_in_messages(&self, index: usize) -> bool {
+        let exchange = &self.exchanges[index];
+        let inside = between(&self.paused, |paused| paused.0, exchange.start_ns, exchange.end_ns);
+        let apart =
+            inside.iter().all(|(_, _, silence, said)| *silence >= LATE.0 && said.is_some_and(|bytes| bytes <= MESSAGE));
+        let little = exchange.response_bytes <= MESSAGE * (inside.len() as u64 + 1);
+        inside.len() >= SURE && apart && little && !self.row.connection.http
     }
 
     /// The client's message follows at once on one that the server had sent of its own accord.
