@@ -76,13 +76,20 @@ def _one(flow: Flow, width: int) -> str:
     return next((line for line in (whole, f"{short}{reset}", short) if cell_len(line) <= width), short)
 
 
+def _leaps(analysis: Analysis) -> bool:
+    """Days without a packet: the time from the first packet to the last is no length of what was captured."""
+    return any(warning.code == "clock-leaps" for capture in analysis.captures for warning in capture.warnings)
+
+
 def _many(found: Sequence[Finding], analysis: Analysis, width: int) -> str:
     sums = analysis.time_ns()
     lost, passed = sum(sums[cause] for cause in Cause), sum(sums.values())
     begun = min((capture.first_ns for capture in analysis.captures if capture.first_ns is not None), default=0)
     last = max((capture.last_ns for capture in analysis.captures if capture.last_ns is not None), default=0)
-    whole = f"{counted(analysis.total, 'flow')}, {size(analysis.bytes)} in {duration(last - begun)}"
-    goodput = f" ({rate(analysis.bytes, last - begun)})" if last > begun else ""
+    carried = f"{counted(analysis.total, 'flow')}, {size(analysis.bytes)}"
+    leaps = _leaps(analysis)
+    whole = carried if leaps else f"{carried} in {duration(last - begun)}"
+    goodput = f" ({rate(analysis.bytes, last - begun)})" if last > begun and not leaps else ""
     back = recoverable(found)
     first = f"{whole}: together lost {duration(lost)}"
     share, most = f" ({percent(lost, passed)})", f", up to {duration(back)} can be saved" if back else ""

@@ -263,3 +263,15 @@ def test_more_copies_than_data_are_told_as_a_multiple(scene: Scene, again: int, 
     loss = next(row for row in findings(analyze(scene.capture("server"))) if row.kind == "loss")
     told = evidence(dataclasses.replace(loss, retransmitted_bytes=again, bytes=1_000))
     assert f" again ({said})" in told
+
+
+@pytest.mark.parametrize(("days", "timed"), [(0.1, True), (1_200, False)], ids=["hours", "years"])
+def test_years_without_a_packet_are_no_length_of_the_capture(tmp_path: Path, days: float, timed: bool) -> None:
+    """A file of several captures, or a packet with a wrong stamp: a rate over those years says nothing."""
+    early, late = scenes(tmp_path, 2)
+    late.start_ns = START_NS + round(days * 86_400e9)
+    for scene in (early, late):
+        answers(scene, 700)
+    said = lines(together([early, late]))[1]
+    assert (" bit/s" in said or "kbit/s" in said) == timed
+    assert said.startswith("2 flows, ")
