@@ -93,6 +93,7 @@ pub(super) fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> 
     let full = stall.evidence.burst_bytes.is_some_and(|bytes| bytes >= segment) || mean(direction) >= segment / 2;
     match full {
         true if tls::answers_after_acknowledging(row, stall) => FindingKind::ServerSlow,
+        true if had_asked_all(row, stall) => FindingKind::Idle,
         true => FindingKind::SentInPieces,
         false => FindingKind::Idle,
     }
@@ -167,6 +168,15 @@ fn had_told_all(row: &FlowRow, stall: &StallRow) -> bool {
     let hidden = began_before(row) || idle::carries_tls(row);
     let little = (1..=FULL_SEGMENT).contains(&stall.then_bytes) || began_before(row) && answered();
     late && said < LEAST_SEGMENT && hidden && little
+}
+
+/// Next to the client the whole answer came sooner after the client's pause than the path takes: it answers what the client had sent
+/// before, and what followed the pause is another request.
+fn had_asked_all(row: &FlowRow, stall: &StallRow) -> bool {
+    let inside = |exchange: &&Exchange| stall.sender == End::Client && tls::is_inside(exchange, stall);
+    let answered = || row.exchanges.iter().flatten().find(inside).map(|exchange| exchange.end_ns - stall.end_ns);
+    let path = row.base_rtt_ns.filter(|_| row.vantage.side == End::Client.name());
+    path.is_some_and(|path| answered().is_some_and(|after| after + after < path))
 }
 
 fn began_before(row: &FlowRow) -> bool {
