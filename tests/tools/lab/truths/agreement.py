@@ -23,8 +23,9 @@ CAUSES = {
     "delayed-ack": {Cause.NAGLE, Cause.DELAYED_ACK},
     "pacing": {Cause.PACING},
     "sndbuf": {Cause.SNDBUF_LIMITED},
+    "bandwidth": {Cause.BANDWIDTH_LIMITED},
 }
-"""Causes in tcpstall of each label of the lab."""
+"""Causes in tcpstall of each label of the lab; some are told beside others alone."""
 
 
 @dataclass(frozen=True, slots=True)
