@@ -2,34 +2,34 @@
 //!
 //! Rule      segments in flight, after the ACKs that trail the burst, reach {cwnd_share} of the modelled congestion window
 //!           ({cwnd_share_after_loss} also once losses have made the model an estimate), with room for another segment in the
-//!           peer's window; or the flights have doubled at every ACK since the connection began, or the first burst has grown
-//!           from exchange to exchange, below an initial window of ten segments; or a flight below that was the largest so far,
-//!           and later ones were larger by more than a quarter (less sure where it stands as large as a standard lets it begin);
-//!           or flight after flight grew by what the ACKs between them allow, as this sender counts (the trait `growth`), in
-//!           segments or in bytes (where a flight may stand before the next, and short segments have ACKs of their own): then neither the model nor the start of the connection is needed; or flights of whole segments
-//!           stand (at the sender, soon after an ACK: or vary) well below what earlier waits had, because no buffer shrinks,
-//!           unless flights beyond a usual initial window stand from round trip to round trip; or flights of whole segments
-//!           stand, and an ACK of less than a third released more, here or (away from the sender) where as many bytes were in
-//!           flight, or each ACK released a frame of its own (away from the sender PSH ends each frame), where a writer woken for
-//!           a part of its buffer would have filled larger frames; or a flight ended within a segment without PSH, from a sender
-//!           whose data ends with PSH, unless such flights stand to the byte; or a report of a loss, which frees no buffer and
-//!           wakes no writer, released whole segments; or exchange after exchange the first burst stops where the window has room
-//!           for less than another frame of offloaded segments; or, away from the sender, as many segments were out as the
-//!           modelled window holds, whichever ACKs seem to have come before the wait; or a flight below an initial window ended
-//!           within a write, as missing PSH shows, its ACK let more go, and the next flight was larger, as no earlier one was
-//!           (less sure without that growth, where a flight larger than any before had four segments at most); or, away from the
-//!           sender, bursts that all ended within a write brought more from round trip to round trip from the write's beginning
-//!           on; or, away from the sender, data that was lost before the tap fills the modelled window of slow start up; or
-//!           flights fill the window of a sender whose slow start counts each ACK, however much it covers, for two segments at
-//!           most; or, before the first loss, they grow by a twentieth from round trip to round trip (twice, or once from the end
-//!           of slow start); or five waits or more of a flow are for it, and nothing but the model shows a buffer in a single
-//!           one. Not where ACKs of half of the flight released nothing for longer than paths and hosts vary; nor where, at the
-//!           sender, the data left by itself long after ACKs had made room, nor after several ACKs that came together, from a
-//!           sender whose full windows opened at the first of such ACKs; nor in slow start where flights stand over
-//!           {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or short
-//!           writes are out, and no ACK at the sender let the next one go: all that had been written was out. No such ACK counts
-//!           from a sender that sets PSH on each segment, nor where flights get smaller without a loss: some stacks wake a writer
-//!           for less
+//!           peer's window; or the flights have doubled at every ACK since the connection began, or the first burst has grown from
+//!           exchange to exchange, below an initial window of ten segments; or a flight below that was the largest so far, and
+//!           later ones were larger by more than a quarter (less sure where it stands as large as a standard lets it begin); or
+//!           flight after flight grew by what the ACKs between them allow, as this sender counts (the trait `growth`), in segments
+//!           or in bytes (where a flight may stand before the next, and short segments have ACKs of their own): then neither the
+//!           model nor the start of the connection is needed; or flights of whole segments stand (at the sender, soon after an ACK:
+//!           or vary) well below what earlier waits had, because no buffer shrinks, unless flights beyond a usual initial window
+//!           stand from round trip to round trip; or flights of whole segments stand, and an ACK of less than a third released
+//!           more, here or (away from the sender) where as many bytes were in flight, or each ACK released a frame of its own (away
+//!           from the sender PSH ends each frame), where a writer woken for a part of its buffer would have filled larger frames;
+//!           or a flight ended within a segment without PSH, from a sender whose data ends with PSH, unless such flights stand to
+//!           the byte; or a report of a loss, which frees no buffer and wakes no writer, released whole segments; or exchange after
+//!           exchange the first burst stops where the window has room for less than another frame of offloaded segments; or, away
+//!           from the sender, as many segments were out as the modelled window holds, whichever ACKs seem to have come before the
+//!           wait; or a flight below an initial window ended within a write, as missing PSH shows, its ACK let more go, and the
+//!           next flight was larger, as no earlier one was (less sure without that growth, where a flight larger than any before
+//!           had four segments at most); or, away from the sender, bursts that all ended within a write brought more from round
+//!           trip to round trip from the write's beginning on; or, away from the sender, data that was lost before the tap fills
+//!           the modelled window of slow start up; or flights fill the window of a sender whose slow start counts each ACK, however
+//!           much it covers, for two segments at most; or, before the first loss, they grow by a twentieth from round trip to round
+//!           trip (twice, or once from the end of slow start); or five waits or more of a flow are for it, and nothing but the
+//!           model shows a buffer in a single one. Not where ACKs of half of the flight released nothing for longer than paths and
+//!           hosts vary; nor where, at the sender, the data left by itself long after ACKs had made room, nor after several ACKs
+//!           that came together, from a sender whose full windows opened at the first of such ACKs; nor in slow start where flights
+//!           stand over {plateau_rounds} rounds; nor by the model where the last segment was short and had PSH, as not each has, or
+//!           short writes are out, and no ACK at the sender let the next one go: all that had been written was out. No such ACK
+//!           counts from a sender that sets PSH on each segment, nor where flights get smaller without a loss: some stacks wake a
+//!           writer for less
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §2 (cwnd counts bytes), §3.1, RFC 3390, RFC 3465 §2.3, RFC 6928, RFC 9293 §3.9.1.2 (PSH), RFC 9438; Linux
