@@ -29,8 +29,8 @@ class Check:
     folder: Path = REPOSITORY
 
 
-def sources() -> list[Check]:
-    """Of the Rust code, in its own folder of builds, and of the Python code."""
+def rust() -> list[Check]:
+    """Of the Rust code, in its own folder of builds."""
     return [
         Check("rustfmt", ["cargo", "fmt", "--all", "--check"], NATIVE),
         Check("rustfmt of the fuzzers", ["cargo", "fmt", "--check"], NATIVE / "core" / "fuzz"),
@@ -38,6 +38,12 @@ def sources() -> list[Check]:
             "clippy", ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], NATIVE
         ),
         Check("cargo test", ["cargo", "test", "--workspace", "--locked", "--quiet"], NATIVE),
+    ]
+
+
+def python() -> list[Check]:
+    """Of the Python code."""
+    return [
         Check("stubtest", [PYTHON, "-m", "mypy.stubtest", "tcpstall._core"]),
         Check("ruff check", [PYTHON, "-m", "ruff", "check", "tcpstall", "tests"]),
         Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check", "tcpstall", "tests"]),
@@ -52,11 +58,12 @@ def sources() -> list[Check]:
 def lanes() -> list[list[Check]]:
     """Checks that share no folder of builds from lane to lane. Pytest is not among them.
 
-    The fuzzers' own compiler keeps one processor busy: where each lane waited for another, the other one was idle.
+    Many of them keep one processor busy: where each waited for another, the other one was idle.
     """
     return [
         [Check("fuzzers", [PYTHON, "-m", "tests.hostile"])],
-        sources(),
+        rust(),
+        python(),
         [Check("installed", [PYTHON, "-m", "tests.installed"])],
     ]
 
