@@ -16,7 +16,9 @@ impl Half {
     /// `segments` of `bytes`, without the `unseen` ones where these are the larger part.
     #[cold]
     pub(super) fn without_unseen(&self, segments: u32, unseen: i64, bytes: i64) -> u32 {
-        let most = 2 * unseen > bytes;
-        segments.saturating_sub(if most { (unseen / i64::from(self.mss())) as u32 } else { 0 })
+        if 2 * unseen <= bytes {
+            return segments;
+        }
+        segments.saturating_sub((unseen / i64::from(self.mss())) as u32)
     }
 }
